@@ -1,0 +1,118 @@
+# What only Weir's own developers build: tests, samples and benchmarks, and how to build them fast.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Paths in messages and debug information are relative to the source root, whether the compiler sees
+# them absolute or, through ccache, relative to the build tree. They are then the same in every
+# clone, so that ccache can serve one clone with what another compiled.
+cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_BINARY_DIR}
+           OUTPUT_VARIABLE source_from_build)
+add_compile_options(
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${WEIR_INCLUDE_DIR}/weir/=
+  -ffile-prefix-map=${source_from_build}/= -ffile-prefix-map=include/weir/=)
+
+find_program(WEIR_CCACHE ccache)
+if(WEIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${WEIR_CCACHE})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Without it every precompiled header differs, and ccache never hits.
+  set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+endif()
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+if(WEIR_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+
+# weir_test(<module> UNITS <unit>... [DEPENDS <target>...])
+#
+# Adds one executable with the tests of a module, from <unit>_test.cpp in this folder. Each TEST is
+# one CTest case.
+function(weir_test module)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;DEPENDS")
+  if(test_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "weir_test(${module}): unknown argument '${test_UNPARSED_ARGUMENTS}'")
+  endif()
+  string(REPLACE "/" "_" component ${module})
+  set(target weir_${component}_test)
+  list(TRANSFORM test_UNITS APPEND _test.cpp OUTPUT_VARIABLE sources)
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE weir::${component} ${test_DEPENDS} GTest::gtest_main)
+  target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
+  gtest_discover_tests(
+    ${target}
+    TEST_PREFIX ${component}.
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300)
+endfunction()
+
+# weir_compile_fail_test(<name> FILE <file> EXPECT <regex> [ERRORS_MAX <count>]
+#                        [DEPENDS <target>...])
+#
+# Adds a test that passes if the file does not compile, the compiler's output matches the regular
+# expression, and there are at most ERRORS_MAX (2) errors in it.
+function(weir_compile_fail_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "FILE;EXPECT;ERRORS_MAX" "DEPENDS")
+  if(NOT DEFINED test_ERRORS_MAX)
+    set(test_ERRORS_MAX 2)
+  endif()
+  set(target weir_compile_fail_${name})
+  add_library(${target} INTERFACE)
+  target_link_libraries(${target} INTERFACE ${test_DEPENDS})
+  set(include_directories $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
+  set(include_flags "$<$<BOOL:${include_directories}>:-I$<JOIN:${include_directories},$<SEMICOLON>-I>>")
+  add_test(
+    NAME compile_fail.${name}
+    COMMAND
+      Python3::Interpreter ${PROJECT_SOURCE_DIR}/scripts/compile_fail.py --expect ${test_EXPECT}
+      --errors-max ${test_ERRORS_MAX} -- ${CMAKE_CXX_COMPILER} -std=c++20 ${include_flags}
+      ${CMAKE_CURRENT_SOURCE_DIR}/${test_FILE}
+    COMMAND_EXPAND_LISTS)
+endfunction()
+
+# weir_sample(<name> [SOURCES <file>...] [DEPENDS <target>...] [NO_TEST])
+#
+# Adds the sample `weir_sample_<name>`, from <name>.cpp or <name>/main.cpp unless SOURCES are given,
+# linked with weir::runtime. A test runs it to its end, unless NO_TEST says that it has none.
+function(weir_sample name)
+  cmake_parse_arguments(PARSE_ARGV 1 sample "NO_TEST" "" "SOURCES;DEPENDS")
+  if(NOT sample_SOURCES)
+    set(sample_SOURCES ${name}.cpp)
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+      set(sample_SOURCES ${name}/main.cpp)
+    endif()
+  endif()
+  set(target weir_sample_${name})
+  add_executable(${target} ${sample_SOURCES})
+  target_link_libraries(${target} PRIVATE weir::runtime ${sample_DEPENDS})
+  if(WEIR_BUILD_TESTS AND NOT sample_NO_TEST)
+    add_test(NAME sample.${name} COMMAND ${target})
+    set_tests_properties(sample.${name} PROPERTIES TIMEOUT 60)
+  endif()
+endfunction()
+
+# weir_bench(<name> [SOURCES <file>...] [DEPENDS <target>...])
+#
+# Adds the benchmark `weir_bench_<name>`, from <name>_bench.cpp unless SOURCES are given, linked with
+# weir::runtime. The target `weir_benches` builds all of them.
+function(weir_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 bench "" "" "SOURCES;DEPENDS")
+  if(NOT bench_SOURCES)
+    set(bench_SOURCES ${name}_bench.cpp)
+  endif()
+  set(target weir_bench_${name})
+  add_executable(${target} ${bench_SOURCES})
+  target_link_libraries(${target} PRIVATE weir::runtime ${bench_DEPENDS})
+  add_dependencies(weir_benches ${target})
+endfunction()
+
+add_custom_target(weir_benches)

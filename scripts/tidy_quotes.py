@@ -1,0 +1,58 @@
+"""Code in documents, quoted from files that are compiled.
+
+A document writes `<!-- quote: samples/bank.cpp#transfer -->` before a fenced block; the block holds
+what stands in that file between the lines `// [transfer]` and `// [/transfer]`. C++ that cannot be
+compiled, such as a mistake that is explained, says `<!-- no quote: <reason> -->` instead.
+"""
+
+import re
+import textwrap
+
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<mark>quote|no quote): (?P<subject>[^\n]+) -->\n\s*)?"
+    r"^```(?P<language>\w*)\n(?P<body>.*?)^```$",
+    re.DOTALL | re.MULTILINE)
+
+
+def quoted_text(reference, read):
+    """Returns the text a reference `path#marker` names, and what is wrong with it (or None)."""
+    path, _, marker = reference.partition("#")
+    text = read(path)
+    if text is None:
+        return "", f"quotes {path}, which does not exist"
+    marked = re.search(
+        rf"^[ \t]*(?://|#) \[{re.escape(marker)}\]\n(.*?)^[ \t]*(?://|#) \[/{re.escape(marker)}\]$",
+        text, re.DOTALL | re.MULTILINE)
+    if not marker or not marked:
+        return "", f"{path} has no `// [{marker}]` ... `// [/{marker}]`"
+    return textwrap.dedent(marked[1]), None
+
+
+def quote_problems(document, read, strict=True):
+    """Yields line and message for each block that is not what it quotes.
+
+    Strict documents may not show C++ that is neither quoted nor excused.
+    """
+    for block in BLOCK.finditer(document):
+        line = document.count("\n", 0, block.start()) + 1
+        if block["mark"] == "quote":
+            text, problem = quoted_text(block["subject"], read)
+            if problem:
+                yield line, problem
+            elif text != block["body"]:
+                yield line, f"differs from {block['subject']}: run scripts/tidy.py --fix-quotes"
+        elif block["mark"] is None and strict and block["language"] in ("cpp", "c++"):
+            yield line, "C++ that no compiler sees: quote it from a file, or say `no quote: <reason>`"
+
+
+def fix_quotes(document, read):
+    """Returns the document with every quotable block replaced by what it quotes."""
+
+    def fixed(block):
+        if block["mark"] != "quote":
+            return block[0]
+        text, problem = quoted_text(block["subject"], read)
+        opening = block[0].removesuffix(block["body"] + "```")
+        return block[0] if problem else opening + text + "```"
+
+    return BLOCK.sub(fixed, document)

@@ -1,0 +1,29 @@
+# Installs Weir into the build tree and builds the consumer in this folder against it, once with the
+# compiler that built Weir and once with the system's g++.
+
+set(prefix ${PROJECT_BINARY_DIR}/package/prefix)
+
+add_test(NAME package.install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR}
+                                      --prefix ${prefix})
+set_tests_properties(package.install PROPERTIES FIXTURES_SETUP weir_package)
+
+# weir_package_test(<name> <compiler> [<cmake argument>...])
+function(weir_package_test name compiler)
+  set(build_dir ${PROJECT_BINARY_DIR}/package/${name})
+  add_test(
+    NAME package.${name}
+    COMMAND
+      ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJECT_SOURCE_DIR}/tests/package ${build_dir}
+      --build-generator Ninja --build-options -DCMAKE_CXX_COMPILER=${compiler}
+      -DCMAKE_PREFIX_PATH=${prefix} ${ARGN} --test-command ${build_dir}/consumer)
+  set_tests_properties(package.${name} PROPERTIES FIXTURES_REQUIRED weir_package TIMEOUT 300)
+endfunction()
+
+weir_package_test(same_compiler ${CMAKE_CXX_COMPILER})
+
+find_program(WEIR_SYSTEM_GXX g++ REQUIRED)
+weir_package_test(system_gcc ${WEIR_SYSTEM_GXX})
+
+weir_package_test(unknown_component ${CMAKE_CXX_COMPILER} -DCONSUMER_COMPONENTS=nonsense)
+set_tests_properties(
+  package.unknown_component PROPERTIES PASS_REGULAR_EXPRESSION "Weir has no component 'nonsense'")

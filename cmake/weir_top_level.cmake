@@ -10,8 +10,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_BINARY_DIR}
            OUTPUT_VARIABLE source_from_build)
 add_compile_options(
-  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${WEIR_INCLUDE_DIR}/weir/=
-  -ffile-prefix-map=${source_from_build}/= -ffile-prefix-map=include/weir/=)
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${PROJECT_BINARY_DIR}=.
+  -ffile-prefix-map=${WEIR_INCLUDE_DIR}/weir/= -ffile-prefix-map=${source_from_build}/=
+  -ffile-prefix-map=include/weir/=)
 
 find_program(WEIR_CCACHE ccache)
 if(WEIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -21,7 +22,6 @@ if(WEIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Without it every precompiled header differs, and ccache never hits.
-  set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
@@ -62,14 +62,17 @@ endfunction()
 # expression, and there are at most ERRORS_MAX (2) errors in it.
 function(weir_compile_fail_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "FILE;EXPECT;ERRORS_MAX" "DEPENDS")
+  if(NOT WEIR_TEST_REPOSITORY)
+    return()
+  endif()
   if(NOT DEFINED test_ERRORS_MAX)
     set(test_ERRORS_MAX 2)
   endif()
   set(target weir_compile_fail_${name})
   add_library(${target} INTERFACE)
   target_link_libraries(${target} INTERFACE ${test_DEPENDS})
-  set(include_directories $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
-  set(include_flags "$<$<BOOL:${include_directories}>:-I$<JOIN:${include_directories},$<SEMICOLON>-I>>")
+  set(directories $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
+  set(include_flags "$<$<BOOL:${directories}>:-I$<JOIN:${directories},$<SEMICOLON>-I>>")
   add_test(
     NAME compile_fail.${name}
     COMMAND
@@ -102,8 +105,8 @@ endfunction()
 
 # weir_bench(<name> [SOURCES <file>...] [DEPENDS <target>...])
 #
-# Adds the benchmark `weir_bench_<name>`, from <name>_bench.cpp unless SOURCES are given, linked with
-# weir::runtime. The target `weir_benches` builds all of them.
+# Adds the benchmark `weir_bench_<name>`, from <name>_bench.cpp unless SOURCES are given, linked
+# with weir::runtime. The target `weir_benches` builds all of them.
 function(weir_bench name)
   cmake_parse_arguments(PARSE_ARGV 1 bench "" "" "SOURCES;DEPENDS")
   if(NOT bench_SOURCES)

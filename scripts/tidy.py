@@ -119,9 +119,10 @@ def check_line_length(tree):
 def check_function_length(tree):
     for path, text in tree.cpp():
         for name, first, last in functions(text):
-            if last - first + 1 > FUNCTION_LINES_MAX:
+            lines = last - first + 1
+            if lines > FUNCTION_LINES_MAX:
                 yield Finding(path, first, "function_length",
-                              f"'{name}' has {last - first + 1} lines, {FUNCTION_LINES_MAX} at most")
+                              f"'{name}' has {lines} lines, {FUNCTION_LINES_MAX} at most")
 
 
 def check_layers(tree):

@@ -10,7 +10,7 @@ import textwrap
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>quote|no quote): (?P<subject>[^\n]+) -->\n\s*)?"
-    r"^```(?P<language>\w*)\n(?P<body>.*?)^```$",
+    r"^(?P<fence>`{3,})(?P<language>\w*)\n(?P<body>.*?)^(?P=fence)$",
     re.DOTALL | re.MULTILINE)
 
 
@@ -42,7 +42,7 @@ def quote_problems(document, read, strict=True):
             elif text != block["body"]:
                 yield line, f"differs from {block['subject']}: run scripts/tidy.py --fix-quotes"
         elif block["mark"] is None and strict and block["language"] in ("cpp", "c++"):
-            yield line, "C++ that no compiler sees: quote it from a file, or say `no quote: <reason>`"
+            yield line, "C++ that no compiler sees: quote it, or say `no quote: <reason>`"
 
 
 def fix_quotes(document, read):
@@ -52,7 +52,7 @@ def fix_quotes(document, read):
         if block["mark"] != "quote":
             return block[0]
         text, problem = quoted_text(block["subject"], read)
-        opening = block[0].removesuffix(block["body"] + "```")
-        return block[0] if problem else opening + text + "```"
+        opening = block[0].removesuffix(block["body"] + block["fence"])
+        return block[0] if problem else opening + text + block["fence"]
 
     return BLOCK.sub(fixed, document)

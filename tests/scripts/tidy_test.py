@@ -112,7 +112,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(EXAMPLES), len(tidy.CHECKS))
 
     def test_an_allowed_line_is_no_finding(self):
-        line = "std::this_thread::sleep_for(1s);  // tidy: allow time_in_tests: tests the real clock\n"
+        line = "usleep(1);  // tidy: allow time_in_tests: tests the real clock\n"
         self.assertEqual(rules_broken_by({"tests/package/a.cpp": line}), set())
 
     def test_allowing_needs_a_reason_and_the_rule(self):
@@ -125,7 +125,8 @@ class Rules(unittest.TestCase):
         self.assertEqual(rules_broken_by(source), {"layers"})
 
     def test_a_test_that_is_not_listed_is_found(self):
-        files = {"tests/runtime/gate_test.cpp": "", "tests/runtime/CMakeLists.txt": "UNITS investigate)"}
+        files = {"tests/runtime/gate_test.cpp": "",
+                 "tests/runtime/CMakeLists.txt": "weir_test(runtime UNITS investigate)"}
         self.assertEqual(rules_broken_by(files), {"listed"})
 
     def test_a_module_without_a_readme_is_found(self):
@@ -145,11 +146,15 @@ class Quotes(unittest.TestCase):
         self.assertEqual(fix_quotes(before, self.SOURCE),
                          "<!-- quote: s.cpp#m -->\n```cpp\na();\n  b();\n```\n")
 
+    def test_a_block_inside_of_a_longer_fence_is_text(self):
+        document = "````md\n<!-- quote: absent.cpp#m -->\n```cpp\n```\n````\n"
+        self.assertEqual(rules_broken_by({"docs/a.md": document}), set())
+
     def test_a_missing_file_or_marker_is_found(self):
         for reference in ("absent.cpp#m", "s.cpp#absent", "s.cpp"):
-            document = f"<!-- quote: {reference} -->\n```cpp\n```\n"
-            self.assertEqual(rules_broken_by({"docs/a.md": document, "s.cpp": self.SOURCE("s.cpp")}),
-                             {"quotes"})
+            files = {"docs/a.md": f"<!-- quote: {reference} -->\n```cpp\n```\n",
+                     "s.cpp": self.SOURCE("s.cpp")}
+            self.assertEqual(rules_broken_by(files), {"quotes"})
 
     def test_cpp_needs_a_quote_or_a_reason(self):
         block = "```cpp\nf();\n```\n"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Weir needs; `--help` says how to call it.
+# shellcheck disable=SC2034 # the lists of packages are read by name
 set -euo pipefail
 
 # The packages, by group. An entry is `name`, or `name>=version` where an older one will not do.
@@ -32,7 +33,8 @@ bench_packages=(
   valgrind
 )
 bench_packages_backports=(
-  'golang-go>=2:1.23'
+  'golang-go>=2:1.23~'
+  'golang-src>=2:1.23~' # apt would take an older one from Debian 12, which golang-go refuses
 )
 
 codename=bookworm
@@ -154,18 +156,19 @@ enable_backports() {
 
 as_root=()
 apt_get() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get --quiet --option DPkg::Lock::Timeout=300 --option Acquire::Retries=3 "$@" </dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet --option Dpkg::Use-Pty=0 \
+    --option DPkg::Lock::Timeout=300 --option Acquire::Retries=3 "$@" </dev/null
 }
 
 update_index() {
   # A broken source that has nothing to do with Weir must not stop us: if it matters, the
   # installation fails and names the package.
-  apt_get --quiet update >/dev/null || say "apt-get update reported errors; continuing"
+  apt_get update >/dev/null || say "apt-get update reported errors; continuing"
 }
 
 require_apt() {
   local release
+  # shellcheck source=/dev/null
   release=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-unknown}")
   if [[ $release != "$codename" ]]; then
     fail "missing: $*. They are installed only on Debian 12 ($codename), this is '$release':" \
@@ -188,14 +191,20 @@ install_missing() {
     return
   fi
   require_apt "${all[@]}"
-  say "installing ${all[*]}"
+  say "installing ${all[*]} (the first time takes some minutes)"
   update_index
   ((${#from_backports[@]} == 0)) || enable_backports
-  apt_get install --yes --no-install-recommends \
-    "${stable[@]}" "${from_backports[@]/%//$backports}" >&2 ||
-    fail "apt-get could not install: ${all[*]} (its message is above)"
+  local log
+  log=$(mktemp)
+  # The log is long, and of interest only when something went wrong.
+  if ! apt_get install --yes --no-install-recommends \
+    "${stable[@]}" "${from_backports[@]/%//$backports}" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm "$log"
+    fail "apt-get could not install: ${all[*]} (its messages are above)"
+  fi
+  rm "$log"
 }
-
 
 list_only=no
 wanted=()

@@ -308,12 +308,20 @@ def findings(tree):
                 yield finding
 
 
-def read_tree(root):
+def list_files(root):
+    """What git would commit, or, outside of a clone, every file that was not built."""
     listing = subprocess.run(
-        ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        stdout=subprocess.PIPE, check=True).stdout.decode()
+        ["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-z", "--cached", "--others",
+         "--exclude-standard"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    if listing.returncode == 0:
+        return listing.stdout.decode().rstrip("\0").split("\0")
+    paths = [os.path.relpath(path, root) for path in Path(root).rglob("*") if path.is_file()]
+    return [path for path in paths if not {"build", ".git", "__pycache__"} & set(path.split("/"))]
+
+
+def read_tree(root):
     files = {}
-    for path in filter(None, listing.split("\0")):
+    for path in list_files(root):
         try:
             files[path] = Path(root, path).read_text(encoding="utf-8")
         except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):

@@ -190,18 +190,20 @@ class Functions(unittest.TestCase):
 
 
 class Program(unittest.TestCase):
-    def test_fails_and_names_the_place(self):
-        with tempfile.TemporaryDirectory() as root:
-            subprocess.run(["git", "init", "--quiet", root], check=True)
-            Path(root, "a.hpp").write_text("int a;\n", encoding="utf-8")
-            run = subprocess.run([sys.executable, ROOT / "scripts/tidy.py", root],
-                                 stdout=subprocess.PIPE, text=True, check=False)
-            self.assertEqual(run.returncode, 1)
-            self.assertIn("a.hpp:1: pragma_once:", run.stdout)
-            Path(root, "a.hpp").write_text("#pragma once\n", encoding="utf-8")
-            run = subprocess.run([sys.executable, ROOT / "scripts/tidy.py", root], check=False,
-                                 stdout=subprocess.PIPE)
-            self.assertEqual(run.returncode, 0)
+    def run_in(self, root):
+        return subprocess.run([sys.executable, ROOT / "scripts/tidy.py", root],
+                              stdout=subprocess.PIPE, text=True, check=False)
+
+    def test_fails_and_names_the_place_in_a_clone_and_outside_of_one(self):
+        for prepare in (["git", "init", "--quiet"], ["test", "-d"]):
+            with tempfile.TemporaryDirectory() as root:
+                subprocess.run([*prepare, root], check=True)
+                Path(root, "a.hpp").write_text("int a;\n", encoding="utf-8")
+                run = self.run_in(root)
+                self.assertEqual(run.returncode, 1)
+                self.assertIn("a.hpp:1: pragma_once:", run.stdout)
+                Path(root, "a.hpp").write_text("#pragma once\n", encoding="utf-8")
+                self.assertEqual(self.run_in(root).returncode, 0)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,115 @@
+#include <weir/runtime/actor_system.hpp>
+
+#include <cstdio>
+#include <thread>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/introspect.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/services.hpp>
+
+namespace weir {
+namespace {
+
+using internal::Core;
+
+bool is_quiet(Core& core) noexcept {
+  if (core.injected_size.load() > 0) return false;
+  for (auto& worker : core.workers) {
+    if (worker->is_active.load() || worker->queue_size.load() > 0 || worker->fresh_size.load() > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void wait_until_quiet(Core& core, std::int64_t until_ns) {
+  while (!is_quiet(core) && core.now_ns() < until_ns) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+bool wait_until_stopped(Core& core, std::int64_t until_ns) {
+  std::unique_lock hold(core.stop_mutex);
+  const auto until = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(until_ns));
+  return core.stop_changed.wait_until(hold, until, [&] { return core.is_stopped; });
+}
+
+void print_report(const Core& core, const StopReport& report) {
+  for (const ActorInfo& info : report.did_not_stop) {
+    std::fprintf(stderr, "weir: %s: did not stop in time: %.*s%s%s #%llu, %u messages queued%s%s\n",
+                 core.options.name.c_str(), static_cast<int>(info.type.size()), info.type.data(),
+                 info.name.empty() ? "" : " ", info.name.c_str(),
+                 static_cast<unsigned long long>(info.id.value), info.mailbox_depth,
+                 info.phase.empty() ? "" : ", phase ", info.phase.c_str());
+  }
+}
+
+}  // namespace
+
+ActorSystem::ActorSystem(ActorSystemOptions options)
+    : core_(std::make_unique<Core>(std::move(options))) {
+  core_->owner = this;
+  core_->start_threads();
+}
+
+ActorSystem::ActorSystem(ActorSystemOptions options, internal::SimulationHost* host)
+    : core_(std::make_unique<Core>(std::move(options), host)) {
+  core_->owner = this;
+}
+
+ActorSystem::~ActorSystem() {
+  if (core_->simulation) return;  // the simulation has taken the actors down
+  stop({.drain = Duration::zero(), .timeout = core_->options.stop_timeout});
+}
+
+StopReport ActorSystem::stop(StopOptions options) {
+  if (stop_report_) return *stop_report_;
+  internal::forbid_inside_actors();
+  Core& core = *core_;
+  const std::int64_t begin = core.now_ns();
+  const std::int64_t end = begin + options.timeout.count();
+  wait_until_quiet(core, begin + std::min(options.drain, options.timeout).count());
+  {
+    std::scoped_lock hold(core.tree_lock);
+    core.is_stopping.store(true);
+  }
+  internal::request_stop(*core.guardian, internal::StopMode::graceful,
+                         {StopReason::Kind::system_stopped, {}});
+  StopReport report;
+  if (!wait_until_stopped(core, end)) {
+    report.did_not_stop = actors();
+    print_report(core, report);
+    internal::kill_all(core);
+    wait_until_stopped(core, TimePoint::max().time_since_epoch().count());
+  }
+  core.join_threads();
+  stop_report_ = report;
+  return report;
+}
+
+bool ActorSystem::is_stopping() const noexcept { return core_->is_stopping.load(); }
+
+std::vector<ActorInfo> ActorSystem::actors() const { return internal::list_actors(*core_); }
+
+DeadLetterCounts ActorSystem::dead_letters() const noexcept {
+  DeadLetterCounts counts;
+  for (std::size_t i = 0; i < dead_letter_reasons; ++i) {
+    counts.by_reason[i] = core_->dead_letters[i].load(std::memory_order_relaxed);
+    for (const auto& worker : core_->workers) {
+      counts.by_reason[i] += worker->dead_letters[i].load(std::memory_order_relaxed);
+    }
+  }
+  return counts;
+}
+
+TimePoint ActorSystem::now() const noexcept { return TimePoint(Duration(core_->now_ns())); }
+
+const ActorSystemOptions& ActorSystem::options() const noexcept { return core_->options; }
+
+unsigned ActorSystem::threads() const noexcept {
+  return static_cast<unsigned>(core_->workers.size());
+}
+
+}  // namespace weir

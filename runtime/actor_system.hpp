@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/actor_info.hpp>
+#include <weir/runtime/actor_system_options.hpp>
+#include <weir/runtime/internal/task_actor.hpp>
+#include <weir/runtime/task.hpp>
+
+namespace weir {
+
+/// How a system stops: first it waits up to `drain` until no actor has anything to do, then every actor
+/// refuses new messages and stops; who has not stopped after `timeout` in all is reported and killed.
+struct StopOptions {
+  Duration drain = std::chrono::seconds(1);
+  Duration timeout = std::chrono::seconds(10);
+};
+
+/// What was still there when the time to stop was over.
+struct StopReport {
+  std::vector<ActorInfo> did_not_stop;
+
+  bool is_clean() const noexcept { return did_not_stop.empty(); }
+};
+
+/// A tree of actors and the threads that run them.
+///
+/// Embed one in a process, spawn actors, and stop it, or let the destructor do that. Usable from any
+/// thread.
+class ActorSystem {
+ public:
+  explicit ActorSystem(ActorSystemOptions options = {});
+  /// Stops with the options' `stop_timeout`, if nobody has.
+  ~ActorSystem();
+  ActorSystem(const ActorSystem&) = delete;
+  ActorSystem& operator=(const ActorSystem&) = delete;
+
+  /// Starts an actor at the top of the tree. Throws what its constructor throws, and
+  /// `std::invalid_argument` for options that make no sense. In a system that is stopping the actor
+  /// stops at once.
+  template <class A, class... Args>
+  RefOf<A> spawn(Args&&... args) {
+    return spawn<A>(SpawnOptions{}, std::forward<Args>(args)...);
+  }
+  template <class A, class... Args>
+  RefOf<A> spawn(SpawnOptions options, Args&&... args) {
+    return internal::spawn<A>(*core_, nullptr, std::move(options), std::forward<Args>(args)...);
+  }
+
+  /// Runs a task on the system and waits for it on this thread. Returns its value or throws its
+  /// exception; throws `ErrorException` with `Errc::stopped` if the system stops first. Not for use
+  /// inside actors.
+  template <class T>
+  T run(Task<T> task) {
+    internal::TaskOutcome<T> outcome;
+    internal::forbid_inside_actors();
+    spawn<internal::TaskActor<T>>(SpawnOptions{.name = "task"}, std::move(task), &outcome);
+    return outcome.wait();
+  }
+
+  /// Stops every actor. Safe to call more than once; later calls report what the first one found.
+  StopReport stop(StopOptions options = {});
+  bool is_stopping() const noexcept;
+
+  /// The actors alive at some moment during the call.
+  std::vector<ActorInfo> actors() const;
+  DeadLetterCounts dead_letters() const noexcept;
+
+  TimePoint now() const noexcept;
+  const ActorSystemOptions& options() const noexcept;
+  unsigned threads() const noexcept;
+
+  internal::Core& core() noexcept { return *core_; }
+
+ private:
+  friend class Simulation;
+  ActorSystem(ActorSystemOptions options, internal::SimulationHost* host);
+
+  std::unique_ptr<internal::Core> core_;
+  std::optional<StopReport> stop_report_;
+};
+
+}  // namespace weir

@@ -1,0 +1,208 @@
+#include <weir/runtime/internal/cell.hpp>
+
+#include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/worker.hpp>
+
+namespace weir::internal {
+namespace {
+
+Node* to_node(std::uintptr_t head) noexcept { return reinterpret_cast<Node*>(head); }
+
+bool is_message(std::uintptr_t head) noexcept { return head > Cell::busy + 1; }
+
+// A sender has exchanged the head but not linked its message yet: a matter of a few instructions.
+template <class Load>
+auto await_link(Load load) noexcept {
+  for (unsigned spins = 0;; ++spins) {
+    if (auto value = load()) return value;
+    if (spins < 1000) {
+      relax_cpu();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+void subtract_popped(Cell& cell, Worker& worker) noexcept {
+  if (worker.popped == 0) return;
+  cell.depth.fetch_sub(worker.popped, std::memory_order_seq_cst);
+  worker.popped = 0;
+  if (cell.has_waiters.load(std::memory_order_seq_cst)) [[unlikely]] admit_waiting(cell);
+}
+
+// After the message at the front has been handled: makes the next one the front.
+enum class Unlinked { more, empty, parked };
+
+Unlinked unlink_last(Cell& cell, Node* node, Worker& worker) noexcept {
+  subtract_popped(cell, worker);
+  cell.tail.store(nullptr, std::memory_order_relaxed);
+  const bool stays = cell.attention != 0;
+  auto expected = reinterpret_cast<std::uintptr_t>(node);
+  const std::uintptr_t next_state = stays ? Cell::busy : Cell::idle;
+  if (cell.head.compare_exchange_strong(expected, next_state, std::memory_order_acq_rel)) {
+    return stays ? Unlinked::empty : Unlinked::parked;
+  }
+  if (expected == (reinterpret_cast<std::uintptr_t>(node) | Cell::poked) &&
+      cell.head.compare_exchange_strong(expected, Cell::busy, std::memory_order_seq_cst)) {
+    return Unlinked::empty;
+  }
+  cell.tail.store(await_link([&] { return node->next_node(); }), std::memory_order_relaxed);
+  return Unlinked::more;
+}
+
+Unlinked unlink_front(Cell& cell, Node* node, Worker& worker) noexcept {
+  if (Node* next = node->next_node()) [[likely]] {
+    cell.tail.store(next, std::memory_order_relaxed);
+    return Unlinked::more;
+  }
+  return unlink_last(cell, node, worker);
+}
+
+// The mailbox looks empty: parks the cell, or finds the message that just came. True if parked.
+bool park_if_empty(Cell& cell, Worker& worker) noexcept {
+  subtract_popped(cell, worker);
+  if (cell.tail.load(std::memory_order_acquire)) return false;
+  std::uintptr_t expected = Cell::busy;
+  if (cell.head.compare_exchange_strong(expected, Cell::idle, std::memory_order_acq_rel)) {
+    return true;
+  }
+  if (expected == (Cell::busy | Cell::poked)) {
+    cell.head.compare_exchange_strong(expected, Cell::busy, std::memory_order_seq_cst);
+    return false;
+  }
+  await_link([&] { return cell.tail.load(std::memory_order_acquire); });
+  return false;
+}
+
+// A parked cell must not be touched: the outcomes that need it keep it from parking by `attention`.
+void finish_node(Cell& cell, Node* node, Outcome outcome) noexcept {
+  if (outcome == Outcome::done) [[likely]] {
+    dispose(node);
+  } else if (outcome == Outcome::replied) {
+    send_home(static_cast<RequestNode*>(node));
+  } else if (outcome == Outcome::set_aside) {
+    keep_aside(cell, node);
+  } else if (outcome == Outcome::repeats) {
+    rearm_after_handling(cell, node);
+  }
+}
+
+void count_handled(Cell& cell) noexcept {
+  const std::uint32_t low = cell.handled_low.load(std::memory_order_relaxed) + 1;
+  cell.handled_low.store(low, std::memory_order_relaxed);
+  if (low == 0) [[unlikely]] {
+    cell.handled_high.store(
+        static_cast<std::uint16_t>(cell.handled_high.load(std::memory_order_relaxed) + 1),
+        std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
+bool Cell::try_add_ref(std::uint64_t expected_id) noexcept {
+  std::uint32_t count = refs.load(std::memory_order_relaxed);
+  do {
+    if (count == 0) return false;
+  } while (!refs.compare_exchange_weak(count, count + 1, std::memory_order_acquire));
+  if (id.load(std::memory_order_relaxed) == expected_id) return true;
+  release();
+  return false;
+}
+
+bool Cell::push(Node* first, Node* last) noexcept {
+  last->link_to(nullptr, std::memory_order_relaxed);
+  std::uintptr_t old =
+      head.exchange(reinterpret_cast<std::uintptr_t>(last), std::memory_order_acq_rel);
+  if (old == idle) {
+    tail.store(first, std::memory_order_relaxed);
+    schedule(this);
+    return true;
+  }
+  old &= ~std::uintptr_t{poked};
+  if (is_message(old)) [[likely]] {
+    to_node(old)->link_to(first, std::memory_order_release);
+    return true;
+  }
+  if (old == busy) {
+    tail.store(first, std::memory_order_release);
+    return true;
+  }
+  // Gone. Whoever replaced the terminated state owns the head until it is restored; messages that
+  // others push meanwhile are linked behind ours and refused with it.
+  return refuse_after_end(*this, first, last);
+}
+
+bool Cell::push_control(Link* link, ControlTag tag) noexcept {
+  const std::uintptr_t entry = reinterpret_cast<std::uintptr_t>(link) | tag;
+  std::uintptr_t old = control.load(std::memory_order_acquire);
+  do {
+    if (old == control_terminated) return false;
+    link->next.store(old == waiting ? std::uintptr_t{empty} : old, std::memory_order_relaxed);
+  } while (!control.compare_exchange_weak(old, entry, std::memory_order_seq_cst,
+                                          std::memory_order_acquire));
+  if (old == waiting) {
+    schedule(this);
+  } else {
+    poke();
+  }
+  return true;
+}
+
+void Cell::send_signal(Signal* signal) noexcept {
+  if (!push_control(signal, signal_tag)) signal->process(signal, *this);
+}
+
+void Cell::poke() noexcept {
+  std::uintptr_t now = head.load(std::memory_order_seq_cst);
+  for (;;) {
+    if (now == idle) {
+      if (head.compare_exchange_weak(now, busy, std::memory_order_seq_cst)) {
+        schedule(this);
+        return;
+      }
+    } else if (now == head_terminated || (now & poked) != 0) {
+      return;
+    } else if (head.compare_exchange_weak(now, now | poked, std::memory_order_seq_cst)) {
+      return;
+    }
+  }
+}
+
+void Cell::activate(Worker& worker) noexcept {
+  worker.current = this;
+  worker.popped = 0;
+  worker.settle_every = capacity < 512 ? capacity / 8 + 1 : 64;
+  std::uint32_t quota = worker.quota_left;
+  for (;;) {
+    if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
+      if (!attend(*this, worker)) break;
+    }
+    Node* node = tail.load(std::memory_order_relaxed);
+    if (!node) [[unlikely]] {
+      node = tail.load(std::memory_order_acquire);
+      if (!node) {
+        if (park_if_empty(*this, worker)) break;
+        continue;
+      }
+    }
+    if (quota-- == 0) {
+      subtract_popped(*this, worker);
+      yield_to_others(*this, worker);
+      break;
+    }
+    const Outcome outcome = handle(*this, node, worker);
+    count_handled(*this);
+    end_of_handler(worker);
+    if (++worker.popped >= worker.settle_every) subtract_popped(*this, worker);
+    const Unlinked unlinked = unlink_front(*this, node, worker);
+    // From here on a parked cell may run elsewhere; the node is ours alone.
+    finish_node(*this, node, outcome);
+    if (unlinked == Unlinked::parked) break;
+  }
+  worker.current = nullptr;
+}
+
+}  // namespace weir::internal

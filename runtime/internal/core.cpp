@@ -1,0 +1,216 @@
+#include <weir/runtime/internal/core.hpp>
+
+#include <chrono>
+#include <cstdio>
+
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/services.hpp>
+#include <weir/runtime/internal/supervise.hpp>
+#include <weir/runtime/internal/timer_message.hpp>
+
+namespace weir::internal {
+namespace {
+
+constexpr Invoke guardian_table[] = {&handle_drain_marker};
+
+constexpr ActorType guardian_type{
+    .name = "weir::guardian",
+    .pool_class = pool_object_classes,
+    .object_inside = true,
+    .interleaves = false,
+    .table = guardian_table,
+    .destroy = [](void*) noexcept {},
+};
+
+std::string_view name_of(const Cell& cell) noexcept {
+  const Extension* extension = cell.extension_if_any();
+  return extension ? std::string_view(extension->name) : std::string_view();
+}
+
+// One line a second for each kind of event; says how many were left out.
+class LineLimiter {
+ public:
+  // Zero: print nothing. Otherwise the number of events since the last line, this one included.
+  std::uint64_t admit(std::int64_t now_ns) noexcept {
+    const std::uint64_t count = waiting_.fetch_add(1, std::memory_order_relaxed) + 1;
+    std::int64_t last = last_ns_.load(std::memory_order_relaxed);
+    if (last != 0 && now_ns - last < 1'000'000'000) return 0;
+    if (!last_ns_.compare_exchange_strong(last, now_ns)) return 0;
+    waiting_.fetch_sub(count, std::memory_order_relaxed);
+    return count;
+  }
+
+ private:
+  std::atomic<std::int64_t> last_ns_{0};
+  std::atomic<std::uint64_t> waiting_{0};
+};
+
+void print_dead_letter(const DeadLetter& letter, std::uint64_t count) noexcept {
+  const std::string more = count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "";
+  std::fprintf(stderr, "weir: dead letter: %.*s to %.*s%s%.*s #%llu: %s%s\n",
+               static_cast<int>(letter.message.size()), letter.message.data(),
+               static_cast<int>(letter.actor_type.size()), letter.actor_type.data(),
+               letter.actor_name.empty() ? "" : " ", static_cast<int>(letter.actor_name.size()),
+               letter.actor_name.data(), static_cast<unsigned long long>(letter.actor.value),
+               to_string(letter.reason), more.c_str());
+}
+
+}  // namespace
+
+Core::Core(ActorSystemOptions wanted, SimulationHost* host)
+    : options(std::move(wanted)), simulation(host) {
+  unsigned threads = options.threads ? options.threads : std::thread::hardware_concurrency();
+  if (simulation || threads == 0) threads = 1;
+  for (unsigned i = 0; i < threads; ++i) {
+    workers.push_back(std::make_unique<Worker>(*this, i, now_ns()));
+  }
+  SpawnOptions guardian_options{.mailbox_capacity = unbounded};
+  guardian = prepare_cell({guardian_type, guardian_options, nullptr, *this});
+  guardian->flags |= Cell::guarding | Cell::constructed;
+  guardian->head.store(Cell::idle, std::memory_order_release);
+  names = std::make_unique<NameTable>();
+  blocking = std::make_unique<BlockingPool>(*this);
+}
+
+Core::~Core() {
+  join_threads();
+  io.reset();
+  blocking.reset();
+  names.reset();
+  if (guardian) guardian->release();
+}
+
+std::int64_t Core::now_ns() const noexcept {
+  if (simulation) return simulation->now_ns();
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+std::uint64_t Core::random() noexcept {
+  if (simulation) return simulation->random();
+  Worker* worker = this_worker;
+  return worker && &worker->core == this ? worker->random()
+                                         : next_id.load(std::memory_order_relaxed) * 0x9E3779B97F4A7C15ull;
+}
+
+std::uint64_t Core::new_id() noexcept {
+  constexpr std::uint64_t block = 1024;
+  Worker* worker = this_worker;
+  if (!worker || &worker->core != this || simulation) {
+    return next_id.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (worker->next_id == worker->last_id) {
+    worker->next_id = next_id.fetch_add(block, std::memory_order_relaxed);
+    worker->last_id = worker->next_id + block;
+  }
+  return worker->next_id++;
+}
+
+TimerQueue& Core::timers() noexcept {
+  if (simulation) return simulation->timers(*this);
+  return this_worker->timers;
+}
+
+void Core::count_dead_letter(DeadLetterReason reason) noexcept {
+  const auto index = static_cast<std::size_t>(reason);
+  Worker* worker = this_worker;
+  if (worker && &worker->core == this) {
+    auto& counter = worker->dead_letters[index];
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  } else {
+    dead_letters[index].fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
+                              const MessageType& message) noexcept {
+  count_dead_letter(reason);
+  const DeadLetter letter{reason, message.name(), target.type->name, name_of(target),
+                          {target.id.load(std::memory_order_relaxed)}};
+  if (options.on_dead_letter) {
+    options.on_dead_letter(letter);
+    return;
+  }
+  static LineLimiter limiters[dead_letter_reasons];
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  if (const std::uint64_t count = limiters[static_cast<std::size_t>(reason)].admit(now)) {
+    print_dead_letter(letter, count);
+  }
+}
+
+void Core::report_failure(const Cell& cell, const std::string& message) noexcept {
+  const Extension* extension = cell.extension_if_any();
+  const ActorFailure failure{{cell.id.load(std::memory_order_relaxed)},
+                             cell.type->name,
+                             name_of(cell),
+                             message,
+                             extension ? extension->restarts.load(std::memory_order_relaxed) : 0};
+  if (options.on_failure) {
+    options.on_failure(failure);
+    return;
+  }
+  std::fprintf(stderr, "weir: %.*s%s%.*s #%llu failed: %s\n",
+               static_cast<int>(failure.actor_type.size()), failure.actor_type.data(),
+               failure.actor_name.empty() ? "" : " ", static_cast<int>(failure.actor_name.size()),
+               failure.actor_name.data(), static_cast<unsigned long long>(failure.actor.value),
+               message.c_str());
+}
+
+void refuse(Cell& target, Node* node, DeadLetterReason reason) noexcept {
+  if (node->has(Node::is_timer)) {  // its own timer: nobody else waits for it
+    dispose(node);
+    return;
+  }
+  if (node->type().index.load(std::memory_order_relaxed) == 0) {  // the runtime's own
+    dispose(node);
+    return;
+  }
+  target.core->report_dead_letter(reason, target, node->type());
+  if (!node->type().is_request) {
+    dispose(node);
+    return;
+  }
+  auto* request = static_cast<RequestNode*>(node);
+  request->type_and_flags |= Node::unhandled;
+  const bool is_end = reason == DeadLetterReason::actor_stopped;
+  request->type().refuse(request, Error(is_end ? Errc::stopped : Errc::full,
+                                        std::string(request->type().name()) + " to " +
+                                            std::string(target.type->name)));
+  send_home(request);
+}
+
+void send_home(RequestNode* node) noexcept {
+  Cell* home = node->home;
+  if (!home) {
+    dispose(node);
+    return;
+  }
+  if (home->push_control(node, Cell::reply_tag)) return;
+  // The caller's actor has ended; the last request home lets go of its cell.
+  dispose(node);
+  if (home->extension().outstanding.fetch_sub(1, std::memory_order_acq_rel) == 1) home->release();
+}
+
+Extension& Cell::extension() {
+  if (Extension* existing = extension_if_any()) return *existing;
+  auto made = std::make_unique<Extension>();
+  Extension* expected = nullptr;
+  if (extension_pointer.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) {
+    return *made.release();
+  }
+  return *expected;
+}
+
+Extension::~Extension() = default;
+
+void Cell::free_cell(Cell* cell) noexcept {
+  delete cell->extension_pointer.exchange(nullptr, std::memory_order_acquire);
+  if (!cell->type->object_inside) {
+    ::operator delete(cell->object, cell->type->object_bytes,
+                      std::align_val_t{cell->type->object_alignment});
+  }
+  cell->id.store(0, std::memory_order_relaxed);
+  pool_give(cell->pool_class, cell);
+}
+
+}  // namespace weir::internal

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <weir/runtime/actor_system_options.hpp>
+#include <weir/runtime/clock.hpp>
+#include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/worker.hpp>
+
+namespace weir {
+class ActorSystem;
+}
+
+namespace weir::internal {
+
+class BlockingPool;
+class IoService;
+class NameTable;
+
+/// Replaces threads, clock and chance when a system runs under simulation.
+class SimulationHost {
+ public:
+  virtual ~SimulationHost() = default;
+  virtual void schedule(Core& core, Cell* cell) noexcept = 0;
+  virtual TimerQueue& timers(Core& core) noexcept = 0;
+  virtual std::int64_t now_ns() const noexcept = 0;
+  virtual std::uint64_t random() noexcept = 0;
+  /// True to refuse this message as if the mailbox were full.
+  virtual bool refuses(const Cell& target) noexcept = 0;
+  /// Runs blocking work as an event of its own.
+  virtual void run_blocking(Core& core, void (*work)(void*), void* context) = 0;
+};
+
+/// Everything the actors of one system share.
+struct Core {
+  explicit Core(ActorSystemOptions wanted, SimulationHost* host = nullptr);
+  ~Core();
+
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  const ActorSystemOptions options;
+  SimulationHost* const simulation;
+  ActorSystem* owner = nullptr;
+  std::vector<std::unique_ptr<Worker>> workers;
+  Cell* guardian = nullptr;  // parent of the actors that users spawn from outside
+  SpinLock tree_lock;        // guards the guardian's children
+
+  // Workers looking for work, and workers asleep.
+  alignas(64) std::atomic<int> searching{0};
+  alignas(64) std::atomic<int> sleepers{0};
+  std::atomic<int> sentinel{-1};
+  std::atomic<bool> ends{false};
+
+  // Actors scheduled by threads that are not workers.
+  alignas(64) SpinLock injected_lock;
+  Cell* injected_first = nullptr;
+  Cell* injected_last = nullptr;
+  std::atomic<std::uint32_t> injected_size{0};
+
+  std::atomic<std::uint64_t> next_id{1};
+  std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};  // of other threads
+
+  std::mutex stop_mutex;
+  std::condition_variable stop_changed;
+  bool is_stopped = false;  // the guardian has ended
+  std::atomic<bool> is_stopping{false};
+
+  std::unique_ptr<NameTable> names;
+  std::unique_ptr<BlockingPool> blocking;
+  std::unique_ptr<IoService> io;
+  std::once_flag io_started;
+
+  std::int64_t now_ns() const noexcept;
+  std::uint64_t random() noexcept;
+  std::uint64_t new_id() noexcept;
+  /// The queue for timers armed on this thread.
+  TimerQueue& timers() noexcept;
+
+  void inject(Cell* cell) noexcept;
+  Cell* pop_injected() noexcept;
+  /// Wakes a sleeping worker if nobody is looking for work already.
+  void wake_if_needed() noexcept;
+  void wake_one() noexcept;
+
+  void start_threads();
+  void join_threads() noexcept;
+
+  void report_dead_letter(DeadLetterReason reason, const Cell& target,
+                          const MessageType& message) noexcept;
+  void count_dead_letter(DeadLetterReason reason) noexcept;
+  void report_failure(const Cell& cell, const std::string& message) noexcept;
+};
+
+/// Ends a message that will not be handled: a request goes home with `error`, and either way it is
+/// counted and reported.
+void refuse(Cell& target, Node* node, DeadLetterReason reason) noexcept;
+
+/// Brings an answered request back to its caller, or disposes of it if nobody asked.
+void send_home(RequestNode* node) noexcept;
+
+}  // namespace weir::internal

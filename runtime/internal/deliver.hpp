@@ -1,0 +1,72 @@
+#pragma once
+
+#include <coroutine>
+#include <utility>
+
+#include <weir/runtime/internal/deliver_waiter.hpp>
+#include <weir/runtime/send_result.hpp>
+
+namespace weir::internal {
+
+template <class M>
+class DeliverAwaiter final : private DeliverWaiter {
+ public:
+  DeliverAwaiter(Cell* receiver, Envelope<M>* envelope) noexcept
+      : receiver_(receiver), envelope_(envelope) {}
+  ~DeliverAwaiter() override {
+    if (envelope_) dispose(envelope_);
+    if (node) dispose(node);
+  }
+
+  bool await_ready() noexcept {
+    if (!receiver_) return true;
+    status_ = send(receiver_, envelope_);
+    if (status_ == SendStatus::sent) envelope_ = nullptr;
+    return status_ != SendStatus::full;
+  }
+  bool await_suspend(std::coroutine_handle<> handle) {
+    status_ = SendStatus::sent;
+    return wait(receiver_, std::exchange(envelope_, nullptr), handle);
+  }
+  SendResult<M> await_resume() noexcept {
+    if (is_cancelled && node) return returned(Errc::cancelled, std::exchange(node, nullptr));
+    if (node) return returned(Errc::stopped, std::exchange(node, nullptr));
+    if (envelope_) return returned(Errc::stopped, std::exchange(envelope_, nullptr));
+    return {};
+  }
+
+ private:
+  SendResult<M> returned(Errc reason, Node* message) noexcept {
+    if (reason == Errc::stopped && receiver_) {
+      report_refusal(*receiver_, Envelope<M>::type_of, SendStatus::stopped);
+    }
+    return SendResult<M>(reason, static_cast<Envelope<M>*>(message));
+  }
+
+  Cell* receiver_;  // the reference outlives the call; a wait counts its own
+  Envelope<M>* envelope_;
+  SendStatus status_ = SendStatus::stopped;
+};
+
+/// A message that waits for room. Await it in the expression that makes it: it borrows the reference.
+template <class M>
+class [[nodiscard]] Deliver {
+ public:
+  template <class... Args>
+  explicit Deliver(Cell* receiver, Args&&... args)
+      : receiver_(receiver), envelope_(new Envelope<M>(std::forward<Args>(args)...)) {}
+  Deliver(const Deliver&) = delete;
+  ~Deliver() {
+    if (envelope_) dispose(envelope_);
+  }
+
+  DeliverAwaiter<M> operator co_await() && noexcept {
+    return DeliverAwaiter<M>(receiver_, std::exchange(envelope_, nullptr));
+  }
+
+ private:
+  Cell* receiver_;
+  Envelope<M>* envelope_;
+};
+
+}  // namespace weir::internal

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/core_access.hpp>
+#include <weir/runtime/internal/run.hpp>
+#include <weir/runtime/internal/spin_lock.hpp>
+#include <weir/runtime/internal/waiter.hpp>
+#include <weir/runtime/supervision.hpp>
+
+namespace weir::internal {
+
+struct PhaseRecord;
+struct DeliverWaiter;
+
+/// Wakes an actor that waits to be restarted.
+struct BackoffTimer : TimerEntry {
+  Cell* owner = nullptr;
+  std::atomic<bool> is_over{false};
+};
+
+/// Somebody who wants to know when this actor ends.
+struct Watcher {
+  Cell* cell;  // counted
+  bool is_linked;
+  void (*notify)(Cell& watcher, Terminated message);
+};
+
+/// The rarely used parts of a cell, made on first need.
+struct Extension {
+  ~Extension();
+
+  // Set before the actor starts, then constant.
+  std::string name;
+  Supervision supervision;
+  std::unique_ptr<Factory> factory;
+
+  // Read by introspection.
+  std::atomic<std::uint32_t> restarts{0};
+  std::atomic<PhaseRecord*> phase{nullptr};
+  mutable SpinLock failure_lock;
+  std::string last_failure;
+
+  // Touched by senders under `room_lock`.
+  SpinLock room_lock;
+  DeliverWaiter* first_waiting = nullptr;
+  DeliverWaiter* last_waiting = nullptr;
+  Node* ring_first = nullptr;  // drop_oldest: the messages themselves
+  Node* ring_last = nullptr;
+  std::uint32_t ring_size = 0;
+
+  // Touched by the activation.
+  Run* runs = nullptr;
+  std::uint32_t run_count = 0;
+  WaiterList waiters;
+  TimerMessageBase* timers = nullptr;
+  Node* stash_first = nullptr;
+  Node* stash_last = nullptr;
+  std::uint32_t stash_size = 0;
+  std::vector<Watcher> watchers;
+  std::vector<Cell*> watching;  // counted
+  StopReason stop_reason;
+  bool escalates = false;
+  std::int64_t window_start = 0;
+  std::uint32_t restarts_in_window = 0;
+  BackoffTimer backoff_timer;
+
+  // Requests that have not come home. Owned by the activation; once the cell has terminated, by
+  // whoever brings one home.
+  std::atomic<std::uint32_t> outstanding{0};
+};
+
+}  // namespace weir::internal

@@ -1,0 +1,145 @@
+#include <cstdio>
+#include <mutex>
+
+#include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/phase_record.hpp>
+#include <weir/runtime/internal/supervise.hpp>
+
+namespace weir {
+namespace internal {
+namespace {
+
+thread_local Cell* under_construction = nullptr;
+
+}  // namespace
+
+ConstructionScope::ConstructionScope(Cell* cell) noexcept
+    : outer_(std::exchange(under_construction, cell)) {}
+
+ConstructionScope::~ConstructionScope() { under_construction = outer_; }
+
+Cell* cell_under_construction() noexcept { return under_construction; }
+
+void set_factory(Cell& cell, std::unique_ptr<Factory> factory) {
+  cell.extension().factory = std::move(factory);
+}
+
+std::uint32_t message_index(const MessageType& type) {
+  static std::mutex mutex;
+  static std::uint32_t last = 0;
+  std::scoped_lock hold(mutex);
+  std::uint32_t index = type.index.load(std::memory_order_relaxed);
+  if (index == 0) type.index.store(index = ++last, std::memory_order_relaxed);
+  return index;
+}
+
+void post_to_self(Cell& cell, Node* node) noexcept {
+  cell.depth.fetch_add(1, std::memory_order_relaxed);
+  if (!cell.push(node, node)) dispose(node);
+}
+
+void report_refusal(Cell& target, const MessageType& type, SendStatus status) noexcept {
+  target.core->report_dead_letter(status == SendStatus::full ? DeadLetterReason::mailbox_full
+                                                             : DeadLetterReason::actor_stopped,
+                                  target, type);
+}
+
+void stop_actor(Cell* cell, int how) noexcept {
+  if (!cell) return;
+  switch (how) {
+    case 1: request_stop(*cell, StopMode::drain, {}); break;
+    case 2: request_kill(*cell, {StopReason::Kind::killed, {}}); break;
+    default: request_stop(*cell, StopMode::graceful, {}); break;
+  }
+}
+
+Duration default_ask_timeout(const Cell* target) noexcept {
+  return target ? target->core->options.ask_timeout : forever;
+}
+
+void forbid_inside_actors() {
+  if (this_worker && this_worker->current) {
+    throw std::logic_error(
+        "weir: this call waits for actors and would hold up the thread that runs them; inside an "
+        "actor, co_await instead");
+  }
+}
+
+void TaskOutcomeBase::finish(std::exception_ptr exception) {
+  std::scoped_lock hold(mutex_);
+  exception_ = std::move(exception);
+  is_finished_ = true;
+  changed_.notify_all();
+}
+
+void TaskOutcomeBase::wait_until_finished() {
+  std::unique_lock hold(mutex_);
+  changed_.wait(hold, [this] { return is_finished_; });
+}
+
+std::exception_ptr stopped_before_finished() noexcept {
+  return std::make_exception_ptr(
+      ErrorException(Error(Errc::stopped, "the system stopped before the task had finished")));
+}
+
+void forget_phase(Cell& cell) noexcept {
+  if (Extension* extension = cell.extension_if_any()) {
+    extension->phase.store(nullptr, std::memory_order_release);
+  }
+}
+
+}  // namespace internal
+
+ActorId ActorBase::id() const noexcept { return {cell_->id.load(std::memory_order_relaxed)}; }
+
+const std::string& ActorBase::name() const noexcept { return cell_->extension().name; }
+
+ActorSystem& ActorBase::system() const noexcept { return *cell_->core->owner; }
+
+TimePoint ActorBase::now() const noexcept { return TimePoint(Duration(cell_->core->now_ns())); }
+
+std::uint64_t ActorBase::random() const noexcept { return cell_->core->random(); }
+
+void ActorBase::stop() noexcept { internal::begin_stop(*cell_, internal::StopMode::graceful, {}); }
+
+void ActorBase::unstash() noexcept { cell_->flags |= internal::Cell::wants_unstash; }
+
+bool ActorBase::is_cancelled() const noexcept {
+  const internal::Run* run = internal::this_worker->current_run;
+  return run && run->is_cancelled;
+}
+
+const char* to_string(StopReason::Kind kind) noexcept {
+  switch (kind) {
+    case StopReason::Kind::normal: return "normal";
+    case StopReason::Kind::failed: return "failed";
+    case StopReason::Kind::killed: return "killed";
+    case StopReason::Kind::parent_stopped: return "parent stopped";
+    case StopReason::Kind::system_stopped: return "system stopped";
+  }
+  return "unknown";
+}
+
+const char* to_string(DeadLetterReason reason) noexcept {
+  switch (reason) {
+    case DeadLetterReason::mailbox_full: return "mailbox full";
+    case DeadLetterReason::actor_stopped: return "actor stopped";
+    case DeadLetterReason::dropped_newest: return "dropped, newest";
+    case DeadLetterReason::dropped_oldest: return "dropped, oldest";
+    case DeadLetterReason::late_reply: return "late reply";
+    case DeadLetterReason::abandoned: return "caller gave up";
+    case DeadLetterReason::stash_full: return "stash full";
+  }
+  return "unknown";
+}
+
+std::uint64_t DeadLetterCounts::total() const noexcept {
+  std::uint64_t sum = 0;
+  for (std::uint64_t count : by_reason) sum += count;
+  return sum;
+}
+
+}  // namespace weir

@@ -1,0 +1,337 @@
+#include <weir/runtime/internal/lifecycle.hpp>
+
+#include <mutex>
+#include <stdexcept>
+
+#include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/deliver_waiter.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/supervise.hpp>
+#include <weir/runtime/internal/timer_message.hpp>
+#include <weir/runtime/internal/watch.hpp>
+
+namespace weir::internal {
+namespace {
+
+bool needs_extension(const SpawnOptions& options) noexcept {
+  return !options.name.empty() || options.supervision != Supervision{} ||
+         options.overflow == Overflow::drop_oldest;
+}
+
+std::uint32_t checked_capacity(const SpawnRequest& request) {
+  std::uint32_t capacity = request.options.mailbox_capacity;
+  if (capacity == system_default) capacity = request.core.options.mailbox_capacity;
+  if (capacity == 0) {
+    throw std::invalid_argument("spawn of " + std::string(request.type.name) +
+                                ": mailbox_capacity is 0, so no message could ever be accepted; use "
+                                "at least 1, or weir::unbounded");
+  }
+  return capacity;
+}
+
+void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noexcept {
+  cell.next.store(0, std::memory_order_relaxed);
+  cell.head.store(Cell::busy, std::memory_order_relaxed);
+  cell.control.store(Cell::empty, std::memory_order_relaxed);
+  cell.depth.store(0, std::memory_order_relaxed);
+  cell.capacity = capacity;
+  cell.has_waiters.store(false, std::memory_order_relaxed);
+  cell.overflow = request.options.overflow;
+  cell.pool_class = request.type.pool_class;
+  cell.type = &request.type;
+  cell.core = &request.core;
+  cell.tail.store(nullptr, std::memory_order_relaxed);
+  cell.parent = request.parent;
+  cell.first_child = cell.previous_sibling = cell.next_sibling = nullptr;
+  cell.handled_low.store(0, std::memory_order_relaxed);
+  cell.handled_high.store(0, std::memory_order_relaxed);
+  cell.attention = 0;
+  cell.flags = 0;
+  cell.extension_pointer.store(nullptr, std::memory_order_relaxed);
+  cell.id.store(request.core.new_id(), std::memory_order_relaxed);
+  cell.state.store(Cell::State::running, std::memory_order_relaxed);
+  cell.object = object_memory(&cell);
+}
+
+void link_child(Cell& parent, Cell* child) noexcept {
+  child->previous_sibling = nullptr;
+  child->next_sibling = parent.first_child;
+  if (parent.first_child) parent.first_child->previous_sibling = child;
+  parent.first_child = child;
+}
+
+struct StopSignal : Signal, Pooled {
+  StopSignal(StopMode wanted, StopReason why)
+      : Signal(&act), mode(wanted), reason(std::move(why)) {}
+
+  static void act(Signal* signal, Cell& cell) {
+    std::unique_ptr<StopSignal> self(static_cast<StopSignal*>(signal));
+    if (cell.state.load(std::memory_order_relaxed) != Cell::State::terminated) {
+      begin_stop(cell, self->mode, std::move(self->reason));
+    }
+  }
+
+  StopMode mode;
+  StopReason reason;
+};
+
+// Stops after everything before it in the mailbox.
+struct DrainMarker {
+  StopReason reason;
+};
+
+void stop_children(Cell& cell, StopMode mode, StopReason::Kind kind) noexcept {
+  std::unique_lock<SpinLock> hold(cell.core->tree_lock, std::defer_lock);
+  if ((cell.flags & Cell::guarding) != 0) hold.lock();
+  for (Cell* child = cell.first_child; child; child = child->next_sibling) {
+    child->send_signal(new StopSignal(mode, StopReason{kind, {}}));
+  }
+}
+
+void destroy_object(Cell& cell) noexcept {
+  if ((cell.flags & Cell::constructed) == 0) return;
+  cell.flags &= static_cast<std::uint8_t>(~Cell::constructed);
+  cell.type->destroy(cell.object);
+}
+
+void cancel_backoff(Cell& cell) noexcept {
+  Extension* extension = cell.extension_if_any();
+  if (extension && extension->backoff_timer.queue) {
+    extension->backoff_timer.queue->cancel(extension->backoff_timer);
+  }
+}
+
+// Refuses everything queued until nothing more comes.
+void close_mailbox(Cell& cell) noexcept {
+  for (;;) {
+    Node* node = cell.tail.load(std::memory_order_acquire);
+    if (!node) {
+      std::uintptr_t now = cell.head.load(std::memory_order_relaxed);
+      while ((now & ~std::uintptr_t{Cell::poked}) == Cell::busy) {
+        if (cell.head.compare_exchange_weak(now, Cell::head_terminated,
+                                            std::memory_order_acq_rel)) {
+          return;
+        }
+      }
+      while (!(node = cell.tail.load(std::memory_order_acquire))) relax_cpu();
+    }
+    Node* next = node->next_node();
+    if (next) {
+      cell.tail.store(next, std::memory_order_relaxed);
+    } else {
+      cell.tail.store(nullptr, std::memory_order_relaxed);
+      const auto plain = reinterpret_cast<std::uintptr_t>(node);
+      std::uintptr_t now = plain;
+      bool emptied = false;
+      while (!emptied && (now & ~std::uintptr_t{Cell::poked}) == plain) {
+        emptied = cell.head.compare_exchange_weak(now, Cell::busy, std::memory_order_acq_rel);
+      }
+      if (!emptied) {
+        while (!(next = node->next_node())) relax_cpu();
+        cell.tail.store(next, std::memory_order_relaxed);
+      }
+    }
+    refuse(cell, node, DeadLetterReason::actor_stopped);
+  }
+}
+
+void refuse_chain(Cell& cell, Node* node) noexcept {
+  while (node) {
+    Node* next = node->next_node();
+    refuse(cell, node, DeadLetterReason::actor_stopped);
+    node = next;
+  }
+}
+
+void close_side_queues(Cell& cell) noexcept {
+  Extension* extension = cell.extension_if_any();
+  if (!extension) return;
+  refuse_chain(cell, std::exchange(extension->stash_first, nullptr));
+  extension->room_lock.lock();
+  Node* ring = std::exchange(extension->ring_first, nullptr);
+  extension->ring_last = nullptr;
+  extension->room_lock.unlock();
+  refuse_chain(cell, ring);
+  refuse_waiting(cell);
+}
+
+// From here on whoever brings a request home settles it there and then; the last one lets go of the
+// cell on behalf of them all.
+void close_control(Cell& cell, Worker& worker) noexcept {
+  bool holds = false;
+  for (;;) {
+    drain_control(cell, worker);
+    Extension* extension = cell.extension_if_any();
+    const bool is_awaited = extension && extension->outstanding.load(std::memory_order_relaxed) > 0;
+    if (is_awaited && !holds) {
+      cell.add_ref();
+      holds = true;
+    }
+    std::uintptr_t expected = Cell::empty;
+    if (cell.control.compare_exchange_strong(expected, Cell::control_terminated,
+                                             std::memory_order_acq_rel)) {
+      if (holds && !is_awaited) cell.release();
+      return;
+    }
+  }
+}
+
+void terminate(Cell& cell, Worker& worker) noexcept {
+  cancel_all_timers(cell);
+  cancel_backoff(cell);
+  forget_phase(cell);
+  destroy_object(cell);
+  cell.state.store(Cell::State::terminated, std::memory_order_release);
+  close_side_queues(cell);
+  close_mailbox(cell);
+  close_side_queues(cell);  // a sender may have seen the actor running until just now
+  notify_watchers(cell);
+  close_control(cell, worker);
+  end_of_handler(worker);
+  Cell* parent = cell.parent;
+  if (!parent) {
+    Core& core = *cell.core;
+    std::scoped_lock hold(core.stop_mutex);
+    core.is_stopped = true;
+    core.stop_changed.notify_all();
+    return;
+  }
+  check(parent->push_control(&cell, Cell::child_tag), "a parent outlives its children");
+}
+
+void run_stop_hook(Cell& cell) noexcept {
+  if ((cell.flags & Cell::stop_hook_ran) != 0) return;
+  cell.flags |= Cell::stop_hook_ran;
+  if (!cell.type->stop || (cell.flags & Cell::constructed) == 0) return;
+  if (cell.extension().stop_reason.kind == StopReason::Kind::killed) return;
+  try {
+    cell.type->stop(cell.object, cell);
+  } catch (...) {
+    cell.core->report_failure(cell, "on_stop: " + describe(std::current_exception()));
+  }
+}
+
+bool has_unfinished(const Cell& cell) noexcept {
+  const Extension* extension = cell.extension_if_any();
+  return cell.first_child != nullptr || (extension && extension->runs);
+}
+
+}  // namespace
+
+Cell* prepare_cell(const SpawnRequest& request) {
+  const std::uint32_t capacity = checked_capacity(request);
+  auto* cell = static_cast<Cell*>(static_cast<Link*>(pool_take(request.type.pool_class)));
+  reset(*cell, request, capacity);
+  if (needs_extension(request.options)) [[unlikely]] {
+    Extension& extension = cell->extension();
+    extension.name = std::move(request.options.name);
+    extension.supervision = request.options.supervision;
+    if (request.options.overflow == Overflow::drop_oldest) cell->attention |= Cell::ring_mailbox;
+  }
+  if (!request.type.object_inside) [[unlikely]] {
+    cell->object = ::operator new(request.type.object_bytes,
+                                  std::align_val_t{request.type.object_alignment});
+  }
+  cell->refs.store(1, std::memory_order_release);
+  return cell;
+}
+
+void discard_cell(Cell* cell) noexcept {
+  cell->state.store(Cell::State::terminated, std::memory_order_relaxed);
+  cell->head.store(Cell::head_terminated, std::memory_order_relaxed);
+  cell->control.store(Cell::control_terminated, std::memory_order_relaxed);
+  cell->release();
+}
+
+void adopt(Cell* cell, Core& core) noexcept {
+  cell->flags |= Cell::constructed;
+  Cell* parent = cell->parent;
+  bool is_late = false;
+  if (!parent || parent == core.guardian) {
+    cell->parent = core.guardian;
+    std::scoped_lock hold(core.tree_lock);
+    link_child(*core.guardian, cell);
+    is_late = core.is_stopping.load(std::memory_order_relaxed);
+  } else {
+    link_child(*parent, cell);
+    is_late = (parent->attention & Cell::stopping) != 0;
+  }
+  if (is_late) [[unlikely]] {
+    cell->send_signal(new StopSignal(StopMode::graceful, {StopReason::Kind::parent_stopped, {}}));
+  }
+  if (cell->type->start) {
+    cell->attention |= Cell::starting;
+    cell->flags |= Cell::fresh;
+    schedule_fresh(cell);
+  } else if (is_late) {
+    schedule(cell);
+  } else {
+    // A constructor may have sent messages to its own actor.
+    std::uintptr_t expected = Cell::busy;
+    if (!cell->head.compare_exchange_strong(expected, Cell::idle, std::memory_order_acq_rel)) {
+      schedule(cell);
+    }
+  }
+}
+
+void unlink_child(Cell& parent, Cell* child) noexcept {
+  std::unique_lock<SpinLock> hold(parent.core->tree_lock, std::defer_lock);
+  if ((parent.flags & Cell::guarding) != 0) hold.lock();
+  (child->previous_sibling ? child->previous_sibling->next_sibling : parent.first_child) =
+      child->next_sibling;
+  if (child->next_sibling) child->next_sibling->previous_sibling = child->previous_sibling;
+}
+
+void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
+  if (!cell.is_running()) return;
+  if (mode == StopMode::drain) {
+    auto* marker = new Envelope<DrainMarker>(DrainMarker{std::move(reason)});
+    cell.depth.fetch_add(1, std::memory_order_relaxed);
+    if (!cell.push(marker, marker)) dispose(marker);
+    return;
+  }
+  cell.send_signal(new StopSignal(mode, std::move(reason)));
+}
+
+void request_kill(Cell& cell, StopReason reason) noexcept {
+  cell.send_signal(new StopSignal(StopMode::kill, std::move(reason)));
+}
+
+Outcome handle_drain_marker(void*, Node* node, Cell& cell) {
+  begin_stop(cell, StopMode::graceful,
+             std::move(static_cast<Envelope<DrainMarker>*>(node)->message.reason));
+  return Outcome::done;
+}
+
+void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
+  if (mode == StopMode::kill) destroy_runs(cell, Error(Errc::stopped, "killed"));
+  const bool is_stopping = (cell.attention & Cell::stopping) != 0;
+  if (!is_stopping) {
+    cell.attention |= Cell::stopping;
+    cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
+    cell.state.store(Cell::State::stopping, std::memory_order_seq_cst);
+    if (reason.kind != StopReason::Kind::normal || reason.message.size() > 0 ||
+        cell.extension_if_any()) {
+      cell.extension().stop_reason = std::move(reason);
+    }
+  }
+  if (is_stopping && mode != StopMode::kill) return;
+  const bool is_system = cell.extension_if_any() && cell.extension().stop_reason.kind ==
+                                                        StopReason::Kind::system_stopped;
+  if (cell.first_child || (cell.flags & Cell::guarding) != 0) {
+    stop_children(cell, mode,
+                  is_system ? StopReason::Kind::system_stopped : StopReason::Kind::parent_stopped);
+  }
+}
+
+bool advance_stop(Cell& cell, Worker& worker) noexcept {
+  if (has_unfinished(cell)) return false;
+  run_stop_hook(cell);
+  end_of_handler(worker);
+  if (has_unfinished(cell)) return false;  // the hook waits, or spawned children
+  terminate(cell, worker);
+  return true;
+}
+
+}  // namespace weir::internal

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include <weir/runtime/internal/cell.hpp>
+
+// What an activation does besides handling the next message: signals, supervision, stopping. All of it
+// runs on an activation of the cell unless said otherwise.
+namespace weir::internal {
+
+struct Factory;
+
+// --- messages
+/// Handles one message; a throwing handler goes to supervision.
+Outcome handle(Cell& cell, Node* node, Worker& worker) noexcept;
+/// Moves a message to the stash.
+void keep_aside(Cell& cell, Node* node) noexcept;
+void rearm_after_handling(Cell& cell, Node* node) noexcept;
+/// Processes signals and whatever `attention` asks for. False if the activation is over.
+bool attend(Cell& cell, Worker& worker) noexcept;
+/// Lets others run first.
+void yield_to_others(Cell& cell, Worker& worker) noexcept;
+
+// --- senders, on any thread
+/// Lets senders that wait for room go on, as far as there is room.
+void admit_waiting(Cell& cell) noexcept;
+/// For a sender that found the cell terminated: restores that state and refuses what others pushed
+/// behind. False: the chain is the caller's.
+bool refuse_after_end(Cell& cell, Node* first, Node* last) noexcept;
+/// drop_oldest: appends, and drops the oldest message when full.
+void push_ring(Cell& cell, Node* node) noexcept;
+
+// --- life
+struct SpawnRequest {
+  const ActorType& type;
+  SpawnOptions& options;
+  Cell* parent;  // null: the guardian
+  Core& core;
+};
+
+/// A cell with everything but the user's object. Throws `std::invalid_argument` for bad options.
+Cell* prepare_cell(const SpawnRequest& request);
+/// Links a cell whose object has been constructed into the tree and starts it.
+void adopt(Cell* cell, Core& core) noexcept;
+/// Gives back a cell whose constructor threw.
+void discard_cell(Cell* cell) noexcept;
+
+enum class StopMode : std::uint8_t {
+  graceful,  // finish the handler that runs, refuse what is queued
+  drain,     // handle what is queued first
+  kill,      // do not even finish the handler that is suspended
+};
+
+/// On any thread that holds a reference.
+void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept;
+/// The same, even if the actor is stopping already.
+void request_kill(Cell& cell, StopReason reason) noexcept;
+void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept;
+
+/// A handler threw: applies the supervision.
+void fail(Cell& cell, std::exception_ptr exception) noexcept;
+std::string describe(const std::exception_ptr& exception) noexcept;
+
+/// Destroys suspended handlers; their requests are answered with `error`.
+void destroy_runs(Cell& cell, const Error& error) noexcept;
+
+}  // namespace weir::internal

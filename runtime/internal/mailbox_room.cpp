@@ -1,0 +1,179 @@
+#include <mutex>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/deliver_waiter.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/worker.hpp>
+
+namespace weir::internal {
+namespace {
+
+// How many senders one batch of freed room lets in: each goes on sending, so a few fill it.
+constexpr std::uint32_t room_per_sender = 128;
+
+void enqueue(Extension& extension, DeliverWaiter& waiter) noexcept {
+  waiter.previous_waiting = extension.last_waiting;
+  waiter.next_waiting = nullptr;
+  (extension.last_waiting ? extension.last_waiting->next_waiting : extension.first_waiting) =
+      &waiter;
+  extension.last_waiting = &waiter;
+}
+
+void dequeue(Extension& extension, DeliverWaiter& waiter) noexcept {
+  (waiter.previous_waiting ? waiter.previous_waiting->next_waiting : extension.first_waiting) =
+      waiter.next_waiting;
+  (waiter.next_waiting ? waiter.next_waiting->previous_waiting : extension.last_waiting) =
+      waiter.previous_waiting;
+}
+
+bool reserve_one(Cell& cell) noexcept {
+  if (cell.depth.fetch_add(1, std::memory_order_seq_cst) < cell.capacity) return true;
+  cell.depth.fetch_sub(1, std::memory_order_seq_cst);
+  return false;
+}
+
+}  // namespace
+
+DeliverWaiter::~DeliverWaiter() {
+  if (is_suspended()) leave();
+  if (target) target->release();
+}
+
+bool DeliverWaiter::wait(Cell* receiver, Node* message, std::coroutine_handle<> coroutine) {
+  end_of_handler(*this_worker);
+  node = message;
+  target = receiver;
+  target->add_ref();
+  Extension& extension = target->extension();
+  std::scoped_lock hold(extension.room_lock);
+  target->has_waiters.store(true, std::memory_order_seq_cst);
+  // The room may have come between the failed attempt and the flag; from here on the receiver sees
+  // the flag whenever it frees room.
+  if (!target->is_running()) {
+    progress = Progress::refused;
+    return false;
+  }
+  if (extension.first_waiting == nullptr && reserve_one(*target)) {
+    target->has_waiters.store(false, std::memory_order_relaxed);
+    progress = target->push(node, node) ? Progress::admitted : Progress::refused;
+    if (progress == Progress::admitted) node = nullptr;
+    return false;
+  }
+  suspend(coroutine);
+  enqueue(extension, *this);
+  return true;
+}
+
+void DeliverWaiter::leave() noexcept {
+  Extension& extension = target->extension();
+  {
+    std::scoped_lock hold(extension.room_lock);
+    if (progress == Progress::waiting) {
+      dequeue(extension, *this);
+      progress = Progress::refused;
+      return;
+    }
+  }
+  if (signal_.is_sent) withdraw(*home(), signal_);
+}
+
+void DeliverWaiter::cancel() noexcept {
+  leave();
+  is_cancelled = true;
+  resume();
+}
+
+void DeliverWaiter::on_signal(Signal* signal, Cell&) {
+  auto* sent = static_cast<AdmittedSignal*>(static_cast<RevocableSignal*>(signal));
+  sent->is_sent = false;
+  sent->waiter->resume();
+}
+
+void admit_waiting(Cell& cell) noexcept {
+  Extension& extension = cell.extension();
+  std::scoped_lock hold(extension.room_lock);
+  const std::uint32_t used = cell.depth.load(std::memory_order_relaxed);
+  // Half of the room at a time, so that senders work in batches.
+  if (used > cell.capacity / 2) return;
+  std::uint32_t senders = (cell.capacity - used) / room_per_sender + 1;
+  while (extension.first_waiting && senders-- > 0 && reserve_one(cell)) {
+    DeliverWaiter& waiter = *extension.first_waiting;
+    dequeue(extension, waiter);
+    waiter.progress = DeliverWaiter::Progress::admitted;
+    if (cell.push(waiter.node, waiter.node)) {
+      waiter.node = nullptr;
+    } else {
+      waiter.progress = DeliverWaiter::Progress::refused;
+    }
+    waiter.signal_.is_sent = true;
+    waiter.home()->send_signal(&waiter.signal_);
+  }
+  if (!extension.first_waiting) cell.has_waiters.store(false, std::memory_order_relaxed);
+}
+
+void refuse_waiting(Cell& cell) noexcept {
+  Extension* extension = cell.extension_if_any();
+  if (!extension) return;
+  std::scoped_lock hold(extension->room_lock);
+  while (DeliverWaiter* waiter = extension->first_waiting) {
+    dequeue(*extension, *waiter);
+    waiter->progress = DeliverWaiter::Progress::refused;
+    waiter->signal_.is_sent = true;
+    waiter->home()->send_signal(&waiter->signal_);
+  }
+}
+
+void push_ring(Cell& cell, Node* node) noexcept {
+  Extension& extension = cell.extension();
+  Node* dropped = nullptr;
+  {
+    std::scoped_lock hold(extension.room_lock);
+    if (extension.ring_size >= cell.capacity) {
+      dropped = extension.ring_first;
+      extension.ring_first = dropped->next_node();
+      if (!extension.ring_first) extension.ring_last = nullptr;
+      --extension.ring_size;
+    } else {
+      cell.depth.fetch_add(1, std::memory_order_relaxed);
+    }
+    node->link_to(nullptr, std::memory_order_relaxed);
+    if (extension.ring_last) {
+      extension.ring_last->link_to(node, std::memory_order_relaxed);
+    } else {
+      extension.ring_first = node;
+    }
+    extension.ring_last = node;
+    ++extension.ring_size;
+  }
+  if (dropped) refuse(cell, dropped, DeadLetterReason::dropped_oldest);
+  cell.poke();
+}
+
+// The head was `terminated` and is now `last` or something pushed behind it by others. Everything up
+// to the newest is refused, and the state restored once nothing more came.
+bool refuse_after_end(Cell& cell, Node*, Node* last) noexcept {
+  Node* end = last;
+  for (;;) {
+    const auto plain = reinterpret_cast<std::uintptr_t>(end);
+    std::uintptr_t now = plain;
+    bool restored = false;
+    while (!restored && (now & ~std::uintptr_t{Cell::poked}) == plain) {
+      restored = cell.head.compare_exchange_weak(now, Cell::head_terminated,
+                                                 std::memory_order_acq_rel);
+    }
+    Node* next = nullptr;
+    if (!restored) {
+      while (!(next = end->next_node())) relax_cpu();
+    }
+    if (end == last) {
+      end->link_to(nullptr, std::memory_order_relaxed);
+    } else {
+      refuse(cell, end, DeadLetterReason::actor_stopped);
+    }
+    if (restored) return false;
+    end = next;
+  }
+}
+
+}  // namespace weir::internal

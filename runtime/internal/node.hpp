@@ -1,0 +1,163 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <weir/runtime/internal/pool.hpp>
+#include <weir/runtime/message.hpp>
+#include <weir/runtime/result.hpp>
+
+namespace weir::internal {
+
+struct Cell;
+struct Node;
+struct RequestNode;
+class ReplyWaiter;
+
+/// What the runtime knows about a message type. One constant-initialised object per type; its address
+/// is the type's identity.
+struct MessageType {
+  std::string_view (*name)();
+  // Ends the message in a node and gives the node back to its pool.
+  void (*dispose)(Node*) noexcept;
+  // Replaces the message of a request by an error.
+  void (*refuse)(RequestNode*, Error) noexcept;
+  // The pool class of a node whose message needs no destructor; `keep_destructor` otherwise.
+  std::uint8_t trivial_pool_class;
+  bool is_request;
+  // Position in the dispatch tables; assigned when the first actor that handles the type is spawned.
+  mutable std::atomic<std::uint32_t> index{0};
+
+  static constexpr std::uint8_t keep_destructor = 0xff;
+};
+
+/// A message on its way: the entry of a mailbox.
+///
+///     Link::next | type and flags | trace | [home | waiter | id, of requests] | message
+struct Node : Link {
+  enum Flag : std::uintptr_t {
+    is_timer = 1,   // a TimerMessageBase stands before it
+    has_reply = 2,  // the reply, or the error, has replaced the message
+    unhandled = 4,  // no handler saw the request
+    flag_mask = 7,
+  };
+
+
+  explicit Node(const MessageType& type) noexcept
+      : type_and_flags(reinterpret_cast<std::uintptr_t>(&type)) {}
+
+  const MessageType& type() const noexcept {
+    return *reinterpret_cast<const MessageType*>(type_and_flags & ~flag_mask);
+  }
+  bool has(Flag flag) const noexcept { return (type_and_flags & flag) != 0; }
+
+  Node* next_node() const noexcept {
+    return reinterpret_cast<Node*>(next.load(std::memory_order_acquire));
+  }
+  void link_to(Node* node, std::memory_order order) noexcept {
+    next.store(reinterpret_cast<std::uintptr_t>(node), order);
+  }
+
+  std::uintptr_t type_and_flags;
+  // The trace this message belongs to; zero when nobody records it.
+  std::uintptr_t trace = 0;
+};
+
+/// A request in flight. It leaves its `home` with the message and always comes back there, with the
+/// reply or the reason why there is none, so its address identifies the request until then.
+struct RequestNode : Node {
+  using Node::Node;
+
+  Cell* home = nullptr;  // null when sent without waiting for the answer
+  // Cleared by the home when the caller no longer waits.
+  std::atomic<ReplyWaiter*> waiter{nullptr};
+  std::uint64_t id = 0;
+
+  bool is_abandoned() const noexcept {
+    return home != nullptr && waiter.load(std::memory_order_relaxed) == nullptr;
+  }
+};
+
+template <Message M>
+struct Envelope final : Node, Pooled {
+  template <class... Args>
+  explicit Envelope(Args&&... args) : Node(type_of), message{std::forward<Args>(args)...} {}
+
+  static void dispose(Node* node) noexcept { delete static_cast<Envelope*>(node); }
+  static const MessageType type_of;
+
+  M message;
+};
+
+template <Request M>
+struct Envelope<M> final : RequestNode, Pooled {
+  using Reply = ReplyOf<M>;
+
+  template <class... Args>
+  explicit Envelope(Args&&... args) : RequestNode(type_of) {
+    new (&message) M{std::forward<Args>(args)...};
+  }
+  ~Envelope() {
+    if (has(has_reply)) {
+      std::destroy_at(&reply);
+    } else {
+      std::destroy_at(&message);
+    }
+  }
+
+  template <class Value>
+  void set_reply(Value&& value) {
+    std::destroy_at(&message);
+    new (&reply) Result<Reply>(std::forward<Value>(value));
+    type_and_flags |= has_reply;
+  }
+
+  static void dispose(Node* node) noexcept { delete static_cast<Envelope*>(node); }
+  static void refuse(RequestNode* node, Error error) noexcept {
+    static_cast<Envelope*>(node)->set_reply(std::move(error));
+  }
+  static const MessageType type_of;
+
+  union {
+    M message;
+    Result<Reply> reply;
+  };
+};
+
+template <class M>
+constexpr std::uint8_t trivial_pool_class_of() noexcept {
+  if constexpr (!Request<M> && std::is_trivially_destructible_v<M> && !WEIR_POOL_USES_MALLOC &&
+                sizeof(Envelope<M>) <= pool_object_bytes_max) {
+    return static_cast<std::uint8_t>(pool_class_of(sizeof(Envelope<M>)));
+  } else {
+    return MessageType::keep_destructor;
+  }
+}
+
+template <Message M>
+inline constinit const MessageType Envelope<M>::type_of{
+    &type_name<M>, &Envelope<M>::dispose, nullptr, trivial_pool_class_of<M>(), false, 0};
+
+template <Request M>
+inline constinit const MessageType Envelope<M>::type_of{
+    &type_name<M>, &Envelope<M>::dispose, &Envelope<M>::refuse, MessageType::keep_destructor,
+    true, 0};
+
+void dispose_timer(Node* node) noexcept;
+
+/// Ends the message of a node and frees it.
+inline void dispose(Node* node) noexcept {
+  const MessageType& type = node->type();
+  if (node->has(Node::is_timer)) [[unlikely]] {
+    dispose_timer(node);
+  } else if (type.trivial_pool_class != MessageType::keep_destructor) [[likely]] {
+    pool_give(type.trivial_pool_class, node);
+  } else {
+    type.dispose(node);
+  }
+}
+
+}  // namespace weir::internal

@@ -1,0 +1,134 @@
+#include <weir/runtime/internal/pool.hpp>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/spin_lock.hpp>
+
+namespace weir::internal {
+
+constinit thread_local Magazine magazines[pool_class_count]{};
+
+namespace {
+
+struct FullMagazine {
+  Link* first;
+  std::uint32_t count;
+};
+
+struct Slab {
+  char* begin;
+  std::size_t carved;  // bytes handed out so far
+};
+
+struct Depot {
+  SpinLock lock;
+  std::vector<FullMagazine> full;
+  std::vector<Slab> slabs;
+};
+
+constexpr std::size_t slab_bytes = std::size_t{1} << 21;
+
+// Never destroyed: threads may return magazines after static destruction has begun.
+Depot* depots() {
+  static auto* all = new Depot[pool_class_count];
+  return all;
+}
+
+// Gives a finished thread's magazines back, so that its objects are not lost to the others.
+struct ThreadExit {
+  bool armed = false;
+  ~ThreadExit() {
+    for (unsigned i = 0; i < pool_class_count; ++i) {
+      Magazine& magazine = magazines[i];
+      Depot& depot = depots()[i];
+      std::scoped_lock hold(depot.lock);
+      if (magazine.first) depot.full.push_back({magazine.first, magazine.count});
+      if (magazine.spare) depot.full.push_back({magazine.spare, magazine.spare_count});
+      magazine = Magazine{};
+    }
+  }
+};
+thread_local ThreadExit thread_exit;
+
+Link* fresh_object(unsigned pool_class, char* memory) {
+  if (pool_class >= pool_object_classes) return new (memory) Cell;
+  return new (memory) Link;
+}
+
+// Under the lock to the end: a cell is constructed before anyone walking the slabs can see it.
+Link* carve_magazine(unsigned pool_class) {
+  const std::size_t bytes = pool_class_bytes(pool_class);
+  Depot& depot = depots()[pool_class];
+  std::scoped_lock hold(depot.lock);
+  if (depot.slabs.empty() || depot.slabs.back().carved + bytes * magazine_size > slab_bytes) {
+    auto* memory = static_cast<char*>(::operator new(slab_bytes, std::align_val_t{4096}));
+    depot.slabs.push_back({memory, 0});
+  }
+  Slab& slab = depot.slabs.back();
+  Link* next = nullptr;
+  for (std::uint32_t i = magazine_size; i-- > 0;) {
+    Link* object = fresh_object(pool_class, slab.begin + slab.carved + i * bytes);
+    object->next.store(reinterpret_cast<std::uintptr_t>(next), std::memory_order_relaxed);
+    next = object;
+  }
+  slab.carved += bytes * magazine_size;
+  return next;
+}
+
+bool take_full(Depot& depot, Magazine& magazine) {
+  std::scoped_lock hold(depot.lock);
+  if (depot.full.empty()) return false;
+  magazine.first = depot.full.back().first;
+  magazine.count = depot.full.back().count;
+  depot.full.pop_back();
+  return true;
+}
+
+}  // namespace
+
+void* pool_refill(unsigned pool_class) {
+  thread_exit.armed = true;
+  Magazine& magazine = magazines[pool_class];
+  if (magazine.spare) {
+    magazine.first = std::exchange(magazine.spare, nullptr);
+    magazine.count = std::exchange(magazine.spare_count, 0);
+  } else if (!take_full(depots()[pool_class], magazine)) {
+    magazine.first = carve_magazine(pool_class);
+    magazine.count = magazine_size;
+  }
+  return pool_take(pool_class);
+}
+
+void pool_overflow(unsigned pool_class) noexcept {
+  thread_exit.armed = true;
+  Magazine& magazine = magazines[pool_class];
+  if (magazine.spare) {
+    Depot& depot = depots()[pool_class];
+    std::scoped_lock hold(depot.lock);
+    depot.full.push_back({magazine.spare, magazine.spare_count});
+  }
+  magazine.spare = std::exchange(magazine.first, nullptr);
+  magazine.spare_count = std::exchange(magazine.count, 0);
+}
+
+void for_each_cell_memory(void (*visit)(void* memory, void* context), void* context) {
+  for (unsigned i = pool_object_classes; i < pool_class_count; ++i) {
+    Depot& depot = depots()[i];
+    std::vector<Slab> slabs;
+    {
+      std::scoped_lock hold(depot.lock);
+      slabs = depot.slabs;
+    }
+    const std::size_t bytes = pool_class_bytes(i);
+    for (const Slab& slab : slabs) {
+      for (std::size_t at = 0; at + bytes <= slab.carved; at += bytes) {
+        visit(slab.begin + at, context);
+      }
+    }
+  }
+}
+
+}  // namespace weir::internal

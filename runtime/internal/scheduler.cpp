@@ -1,0 +1,388 @@
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <mutex>
+#include <utility>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/worker.hpp>
+
+namespace weir::internal {
+
+constinit thread_local Worker* this_worker = nullptr;
+
+namespace {
+
+// How often a worker looks around before it sleeps: tens of microseconds, about what sleeping and
+// waking would cost.
+constexpr int search_rounds = 1000;
+// A thief takes from another worker's slot when that worker has been inside one activation for so many
+// rounds of looking.
+constexpr int patience_rounds = 40;
+// How many actors in a row may come from the slot while others wait in the queue.
+constexpr std::uint32_t slot_streak_max = 64;
+// While others are busy, one sleeper looks every so often whether something is stuck behind them.
+constexpr std::int64_t sentinel_ns = 1'000'000;
+constexpr std::uint32_t ticks_between_timer_checks = 64;
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t ns) noexcept {
+  timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, ns == TimerWheel::never ? nullptr : &timeout,
+          nullptr, 0);
+}
+
+void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+Cell* take_slot(Worker& worker) noexcept {
+  if (!worker.slot.load(std::memory_order_relaxed)) return nullptr;
+  return worker.slot.exchange(nullptr, std::memory_order_acquire);
+}
+
+Cell* find_own(Worker& worker) noexcept {
+  if (worker.slot_streak < slot_streak_max) {
+    if (Cell* cell = take_slot(worker)) {
+      ++worker.slot_streak;
+      return cell;
+    }
+  }
+  worker.slot_streak = 0;
+  if (Cell* cell = worker.pop_queue()) return cell;
+  if (Cell* cell = take_slot(worker)) return cell;
+  if (Cell* cell = worker.pop_fresh()) return cell;
+  return worker.core.pop_injected();
+}
+
+Cell* steal_from(Worker& victim) noexcept {
+  if (Cell* cell = victim.pop_queue()) return cell;
+  return victim.steal_fresh();
+}
+
+Cell* steal(Worker& worker) noexcept {
+  const std::size_t count = worker.core.workers.size();
+  for (std::size_t i = 1; i < count; ++i) {
+    if (Cell* cell = steal_from(*worker.core.workers[(worker.index + i) % count])) return cell;
+  }
+  return worker.core.pop_injected();
+}
+
+// Takes what waits in the slot of a worker that does not come to it.
+Cell* steal_stuck_slot(Worker& worker) noexcept {
+  for (auto& victim : worker.core.workers) {
+    if (victim.get() == &worker) continue;
+    Cell* cell = victim->slot.load(std::memory_order_relaxed);
+    if (cell && victim->slot.compare_exchange_strong(cell, nullptr, std::memory_order_acquire)) {
+      return cell;
+    }
+  }
+  return nullptr;
+}
+
+bool has_work_anywhere(Core& core) noexcept {
+  if (core.injected_size.load(std::memory_order_seq_cst) > 0) return true;
+  for (auto& worker : core.workers) {
+    if (worker->queue_size.load(std::memory_order_seq_cst) > 0) return true;
+    if (worker->fresh_size.load(std::memory_order_seq_cst) > 0) return true;
+  }
+  return false;
+}
+
+std::uint64_t total_activations(Worker& worker) noexcept {
+  std::uint64_t sum = 0;
+  for (auto& other : worker.core.workers) {
+    if (other.get() != &worker) sum += other->activations.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+Cell* search(Worker& worker, int rounds) noexcept {
+  Core& core = worker.core;
+  core.searching.fetch_add(1, std::memory_order_seq_cst);
+  Cell* found = nullptr;
+  std::uint64_t seen = total_activations(worker);
+  int same = 0;
+  for (int round = 0; round < rounds && !found; ++round) {
+    relax_cpu();
+    found = steal(worker);
+    if (found || core.ends.load(std::memory_order_relaxed)) break;
+    const std::uint64_t now = total_activations(worker);
+    same = now == seen ? same + 1 : 0;
+    seen = now;
+    if (same > patience_rounds) found = steal_stuck_slot(worker);
+  }
+  core.searching.fetch_sub(1, std::memory_order_seq_cst);
+  return found;
+}
+
+// The time until which this worker may sleep, in nanoseconds from now.
+std::int64_t sleep_time(Worker& worker, bool is_sentinel) noexcept {
+  const std::int64_t due = worker.timers.next_due();
+  std::int64_t wait = TimerWheel::never;
+  if (due != TimerWheel::never) {
+    wait = std::max<std::int64_t>(due - worker.core.now_ns(), 1);
+  }
+  return is_sentinel ? std::min(wait, sentinel_ns) : wait;
+}
+
+bool others_are_active(Worker& worker) noexcept {
+  for (auto& other : worker.core.workers) {
+    if (other.get() != &worker && other->is_active.load(std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+// Sleeps until woken, until a timer is due or, for the sentinel, for a moment. The flag is up before
+// the last look at the queues, and whoever adds work looks for the flag afterwards. True if woken.
+bool sleep(Worker& worker) noexcept {
+  Core& core = worker.core;
+  worker.is_active.store(false, std::memory_order_seq_cst);
+  worker.parked.store(1, std::memory_order_seq_cst);
+  core.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  int nobody = -1;
+  const bool is_sentinel =
+      others_are_active(worker) &&
+      core.sentinel.compare_exchange_strong(nobody, static_cast<int>(worker.index));
+  if (!has_work_anywhere(core) && !core.ends.load(std::memory_order_seq_cst)) {
+    futex_wait(worker.parked, 1, sleep_time(worker, is_sentinel));
+  }
+  if (is_sentinel) core.sentinel.store(-1, std::memory_order_seq_cst);
+  std::uint32_t expected = 1;
+  const bool woke_alone = worker.parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst);
+  if (woke_alone) core.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  worker.is_active.store(true, std::memory_order_seq_cst);
+  return !woke_alone;
+}
+
+void advance_timers(Worker& worker) noexcept {
+  if (!worker.timers.is_empty()) worker.timers.advance(worker.core.now_ns());
+}
+
+// Timers of a worker that is stuck in a long handler are fired by whoever has time.
+void advance_all_timers(Worker& worker) noexcept {
+  const std::int64_t now = worker.core.now_ns();
+  for (auto& other : worker.core.workers) {
+    if (!other->timers.is_empty()) other->timers.advance(now);
+  }
+}
+
+void activate(Worker& worker, Cell* cell) noexcept {
+  worker.quota_left = worker.core.options.message_quota;
+  cell->activate(worker);
+  worker.activations.store(worker.activations.load(std::memory_order_relaxed) + 1,
+                           std::memory_order_relaxed);
+}
+
+// Somebody must look after work that gets stuck behind this worker: see `sleep`.
+void ensure_sentinel(Core& core) noexcept {
+  if (core.sentinel.load(std::memory_order_relaxed) < 0) core.wake_if_needed();
+}
+
+void work(Worker& worker) noexcept {
+  Core& core = worker.core;
+  const int all_rounds = core.workers.size() > 1 ? search_rounds : 1;
+  int rounds = all_rounds;
+  bool has_slept = false;
+  while (!core.ends.load(std::memory_order_relaxed)) {
+    if (++worker.ticks % ticks_between_timer_checks == 0) advance_timers(worker);
+    Cell* cell = find_own(worker);
+    if (!cell) cell = search(worker, rounds);
+    if (cell) {
+      if (std::exchange(has_slept, false)) ensure_sentinel(core);
+      rounds = all_rounds;
+      activate(worker, cell);
+      continue;
+    }
+    advance_all_timers(worker);
+    if (worker.slot.load(std::memory_order_relaxed)) continue;
+    const std::uint64_t before = total_activations(worker);
+    const bool was_woken = sleep(worker);
+    has_slept = true;
+    // Who woke by itself, for a timer or as the sentinel, does not look around for long.
+    rounds = was_woken ? all_rounds : 1;
+    advance_all_timers(worker);
+    if (!was_woken && total_activations(worker) == before) {
+      if (Cell* stuck = steal_stuck_slot(worker)) activate(worker, stuck);
+    }
+  }
+}
+
+}  // namespace
+
+Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
+    : core(system),
+      index(number),
+      next_request(std::uint64_t{number} << 48),
+      random_state(system.options.seed * 0x9E3779B97F4A7C15ull + number + 1),
+      timers(now_ns) {}
+
+void Worker::push_queue(Cell* cell) noexcept {
+  cell->next.store(0, std::memory_order_relaxed);
+  std::scoped_lock hold(queue_lock);
+  if (queue_last) {
+    queue_last->next.store(reinterpret_cast<std::uintptr_t>(cell), std::memory_order_relaxed);
+  } else {
+    queue_first = cell;
+  }
+  queue_last = cell;
+  queue_size.fetch_add(1, std::memory_order_seq_cst);
+}
+
+Cell* Worker::pop_queue() noexcept {
+  if (queue_size.load(std::memory_order_relaxed) == 0) return nullptr;
+  std::scoped_lock hold(queue_lock);
+  Cell* cell = queue_first;
+  if (!cell) return nullptr;
+  queue_first = reinterpret_cast<Cell*>(cell->next.load(std::memory_order_relaxed));
+  if (!queue_first) queue_last = nullptr;
+  queue_size.store(queue_size.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  return cell;
+}
+
+void Worker::push_fresh(Cell* cell) noexcept {
+  std::scoped_lock hold(fresh_lock);
+  fresh.push_back(cell);
+  fresh_size.fetch_add(1, std::memory_order_seq_cst);
+}
+
+Cell* Worker::pop_fresh() noexcept {
+  if (fresh_size.load(std::memory_order_relaxed) == 0) return nullptr;
+  std::scoped_lock hold(fresh_lock);
+  if (fresh.size() == fresh_begin) return nullptr;
+  Cell* cell = fresh.back();
+  fresh.pop_back();
+  fresh_size.store(fresh_size.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  if (fresh.size() == fresh_begin) {
+    fresh.clear();
+    fresh_begin = 0;
+  }
+  return cell;
+}
+
+Cell* Worker::steal_fresh() noexcept {
+  if (fresh_size.load(std::memory_order_relaxed) == 0 || !fresh_lock.try_lock()) return nullptr;
+  Cell* cell = nullptr;
+  if (fresh.size() > fresh_begin) {
+    cell = fresh[fresh_begin++];
+    fresh_size.store(fresh_size.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (fresh.size() == fresh_begin) {
+      fresh.clear();
+      fresh_begin = 0;
+    }
+  }
+  fresh_lock.unlock();
+  return cell;
+}
+
+std::uint64_t Worker::random() noexcept {
+  // splitmix64
+  std::uint64_t z = (random_state += 0x9E3779B97F4A7C15ull);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+void schedule(Cell* cell) noexcept {
+  Core& core = *cell->core;
+  if (core.simulation) [[unlikely]] {
+    core.simulation->schedule(core, cell);
+    return;
+  }
+  Worker* worker = this_worker;
+  if (!worker || &worker->core != &core) [[unlikely]] {
+    core.inject(cell);
+    return;
+  }
+  // Thieves only ever clear the slot, so filling an empty one needs no exchange.
+  if (!worker->slot.load(std::memory_order_relaxed)) {
+    worker->slot.store(cell, std::memory_order_release);
+    return;
+  }
+  if (Cell* previous = worker->slot.exchange(cell, std::memory_order_acq_rel)) {
+    worker->push_queue(previous);
+    core.wake_if_needed();
+  }
+}
+
+void schedule_fresh(Cell* cell) noexcept {
+  Core& core = *cell->core;
+  Worker* worker = this_worker;
+  if (core.simulation || !worker || &worker->core != &core) {
+    schedule(cell);
+    return;
+  }
+  worker->push_fresh(cell);
+  core.wake_if_needed();
+}
+
+void Core::inject(Cell* cell) noexcept {
+  cell->next.store(0, std::memory_order_relaxed);
+  {
+    std::scoped_lock hold(injected_lock);
+    if (injected_last) {
+      injected_last->next.store(reinterpret_cast<std::uintptr_t>(cell), std::memory_order_relaxed);
+    } else {
+      injected_first = cell;
+    }
+    injected_last = cell;
+    injected_size.fetch_add(1, std::memory_order_seq_cst);
+  }
+  wake_if_needed();
+}
+
+Cell* Core::pop_injected() noexcept {
+  if (injected_size.load(std::memory_order_relaxed) == 0) return nullptr;
+  std::scoped_lock hold(injected_lock);
+  Cell* cell = injected_first;
+  if (!cell) return nullptr;
+  injected_first = reinterpret_cast<Cell*>(cell->next.load(std::memory_order_relaxed));
+  if (!injected_first) injected_last = nullptr;
+  injected_size.store(injected_size.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  return cell;
+}
+
+void Core::wake_if_needed() noexcept {
+  if (sleepers.load(std::memory_order_seq_cst) > 0 &&
+      searching.load(std::memory_order_seq_cst) == 0) {
+    wake_one();
+  }
+}
+
+void Core::wake_one() noexcept {
+  for (auto& worker : workers) {
+    std::uint32_t expected = 1;
+    if (worker->parked.load(std::memory_order_relaxed) == 1 &&
+        worker->parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst)) {
+      sleepers.fetch_sub(1, std::memory_order_seq_cst);
+      futex_wake(worker->parked);
+      return;
+    }
+  }
+}
+
+void Core::start_threads() {
+  for (auto& worker : workers) {
+    worker->is_active.store(true, std::memory_order_relaxed);
+    worker->thread = std::thread([&target = *worker] {
+      this_worker = &target;
+      work(target);
+      this_worker = nullptr;
+    });
+  }
+}
+
+void Core::join_threads() noexcept {
+  ends.store(true, std::memory_order_seq_cst);
+  for (std::size_t i = 0; i < workers.size(); ++i) wake_one();
+  for (auto& worker : workers) {
+    // A worker may be between its last look and its sleep.
+    worker->parked.store(0, std::memory_order_seq_cst);
+    futex_wake(worker->parked);
+    if (worker->thread.joinable()) worker->thread.join();
+  }
+}
+
+}  // namespace weir::internal

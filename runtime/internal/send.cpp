@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/worker.hpp>
+
+namespace weir::internal {
+namespace {
+
+// Reserves room for `wanted` messages. Near the limit, for one.
+std::uint32_t reserve(Cell& target, std::uint32_t wanted) noexcept {
+  for (;;) {
+    const std::uint32_t used = target.depth.fetch_add(wanted, std::memory_order_relaxed);
+    if (used + wanted <= target.capacity || target.capacity == unbounded) [[likely]] return wanted;
+    target.depth.fetch_sub(wanted, std::memory_order_relaxed);
+    if (wanted == 1) return 0;
+    wanted = 1;
+  }
+}
+
+SendStatus refuse_full(Cell& target, Node* node) noexcept {
+  if (target.overflow == Overflow::drop_newest) {
+    refuse(target, node, DeadLetterReason::dropped_newest);
+    return SendStatus::sent;
+  }
+  return SendStatus::full;
+}
+
+void append(Outbox& outbox, Node* node) noexcept {
+  if (outbox.last) {
+    outbox.last->link_to(node, std::memory_order_relaxed);
+  } else {
+    outbox.first = node;
+  }
+  outbox.last = node;
+  ++outbox.count;
+}
+
+void publish(Outbox& outbox) noexcept {
+  if (outbox.count == 0) return;
+  Node* first = std::exchange(outbox.first, nullptr);
+  Node* last = std::exchange(outbox.last, nullptr);
+  outbox.count = 0;
+  if (outbox.target->push(first, last)) return;
+  // The actor ended since the room was reserved.
+  for (Node* node = first; node;) {
+    Node* next = node == last ? nullptr : node->next_node();
+    refuse(*outbox.target, node, DeadLetterReason::actor_stopped);
+    node = next;
+  }
+}
+
+// In a long burst the receiver must not wait in this worker's slot while another worker sleeps.
+void release_slot_if_others_sleep(Worker& worker) noexcept {
+  if (worker.core.sleepers.load(std::memory_order_relaxed) == 0) return;
+  if (Cell* cell = worker.slot.exchange(nullptr, std::memory_order_acq_rel)) {
+    worker.push_queue(cell);
+    worker.core.wake_if_needed();
+  }
+}
+
+// A further message to the receiver of the last one: takes room for several at once, twice as much
+// each time.
+SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
+  Outbox& outbox = worker.outbox;
+  if (outbox.credit == 0) {
+    const std::uint32_t wanted = std::min(outbox.chunk, std::max(target->capacity / 8, 1u));
+    outbox.credit = reserve(*target, wanted);
+    if (outbox.credit == 0) return refuse_full(*target, node);
+    outbox.chunk = std::min(outbox.chunk * 2, Outbox::burst);
+    if (!outbox.holds_target) {
+      target->add_ref();
+      outbox.holds_target = true;
+    }
+  }
+  --outbox.credit;
+  append(outbox, node);
+  if (outbox.count >= Outbox::burst || target->head.load(std::memory_order_relaxed) == Cell::idle) {
+    publish_burst(worker);
+  }
+  return SendStatus::sent;
+}
+
+}  // namespace
+
+void publish_burst(Worker& worker) noexcept {
+  publish(worker.outbox);
+  release_slot_if_others_sleep(worker);
+}
+
+void flush_outbox(Worker& worker) noexcept {
+  Outbox& outbox = worker.outbox;
+  publish(outbox);
+  if (outbox.credit > 0) {
+    outbox.target->depth.fetch_sub(outbox.credit, std::memory_order_relaxed);
+    outbox.credit = 0;
+  }
+  outbox.target->release();
+  outbox.holds_target = false;
+  outbox.target = nullptr;
+}
+
+SendStatus send_slowly(Cell* target, Node* node) noexcept {
+  if (!target->is_running()) return SendStatus::stopped;
+  Core& core = *target->core;
+  if (core.simulation && core.simulation->refuses(*target)) return refuse_full(*target, node);
+  if (target->overflow == Overflow::drop_oldest) {
+    push_ring(*target, node);
+    return SendStatus::sent;
+  }
+  Worker* worker = this_worker;
+  if (worker && worker->current) [[likely]] {
+    if (worker->outbox.target == target) return send_in_burst(*worker, target, node);
+    end_of_handler(*worker);
+    worker->outbox.target = target;
+    worker->outbox.chunk = 2;
+  }
+  if (reserve(*target, 1) == 0) return refuse_full(*target, node);
+  return target->push(node, node) ? SendStatus::sent : SendStatus::stopped;
+}
+
+}  // namespace weir::internal

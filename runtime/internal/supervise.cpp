@@ -1,0 +1,155 @@
+#include <weir/runtime/internal/supervise.hpp>
+
+#include <algorithm>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/spawn.hpp>
+#include <weir/runtime/internal/timer_message.hpp>
+
+namespace weir::internal {
+namespace {
+
+Duration next_backoff(Core& core, const Supervision& supervision, std::uint32_t attempt) {
+  Duration wait = supervision.backoff;
+  for (std::uint32_t i = 0; i < attempt && wait < supervision.backoff_max; ++i) wait *= 2;
+  wait = std::min(wait, supervision.backoff_max);
+  const double chance = static_cast<double>(core.random() >> 11) * 0x1.0p-53;
+  return wait + Duration(static_cast<std::int64_t>(static_cast<double>(wait.count()) *
+                                                   supervision.jitter * chance));
+}
+
+// Counts a restart; false if there were too many within the window.
+bool may_restart(Core& core, Extension& extension) {
+  const std::int64_t now = core.now_ns();
+  if (extension.restarts_in_window == 0 ||
+      now - extension.window_start > extension.supervision.window.count()) {
+    extension.window_start = now;
+    extension.restarts_in_window = 0;
+  }
+  return ++extension.restarts_in_window <= extension.supervision.restarts_max;
+}
+
+struct BackoffSignal : Signal, Pooled {
+  BackoffSignal() : Signal(&act) {}
+  static void act(Signal* signal, Cell&) { delete static_cast<BackoffSignal*>(signal); }
+};
+
+void arm_backoff(Cell& cell, Extension& extension, Duration wait) {
+  extension.backoff_timer.fire = [](TimerEntry* entry) noexcept {
+    auto* timer = static_cast<BackoffTimer*>(entry);
+    timer->is_over.store(true, std::memory_order_release);
+    timer->owner->send_signal(new BackoffSignal);
+  };
+  extension.backoff_timer.owner = &cell;
+  extension.backoff_timer.is_over.store(false, std::memory_order_relaxed);
+  cell.core->timers().arm(extension.backoff_timer, cell.core->now_ns() + wait.count());
+}
+
+void begin_restart(Cell& cell, Extension& extension) {
+  destroy_runs(cell, Error(Errc::failed, extension.last_failure));
+  cancel_all_timers(cell);
+  if ((cell.flags & Cell::constructed) != 0) {
+    cell.flags &= static_cast<std::uint8_t>(~Cell::constructed);
+    cell.type->destroy(cell.object);
+  }
+  forget_phase(cell);
+  cell.attention |= Cell::restarting;
+  if (extension.stash_first) cell.flags |= Cell::wants_unstash;
+  for (Cell* child = cell.first_child; child; child = child->next_sibling) {
+    request_stop(*child, StopMode::kill, {StopReason::Kind::parent_stopped, {}});
+  }
+  arm_backoff(cell, extension,
+              next_backoff(*cell.core, extension.supervision, extension.restarts_in_window - 1));
+}
+
+void finish_restart(Cell& cell) {
+  Extension& extension = cell.extension();
+  cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
+  extension.restarts.fetch_add(1, std::memory_order_relaxed);
+  try {
+    const ConstructionScope scope(&cell);
+    extension.factory->construct(cell.object);
+    cell.flags |= Cell::constructed;
+  } catch (...) {
+    fail(cell, std::current_exception());
+    return;
+  }
+  if (cell.type->start) cell.flags |= Cell::fresh;
+}
+
+void record_failure(Cell& cell, Extension& extension, const std::string& message) {
+  extension.failure_lock.lock();
+  extension.last_failure = message;
+  extension.failure_lock.unlock();
+  cell.core->report_failure(cell, message);
+}
+
+void apply(Cell& cell, Extension& extension, std::string message) {
+  const Supervision& supervision = extension.supervision;
+  switch (supervision.directive) {
+    case Supervision::Directive::resume: return;
+    case Supervision::Directive::restart:
+      if (extension.factory && may_restart(*cell.core, extension)) {
+        begin_restart(cell, extension);
+        return;
+      }
+      message += extension.factory ? " (too many restarts)" : "";
+      break;
+    case Supervision::Directive::escalate: extension.escalates = true; break;
+    case Supervision::Directive::stop: break;
+  }
+  // What is suspended belongs to the instance that failed.
+  destroy_runs(cell, Error(Errc::failed, message));
+  begin_stop(cell, StopMode::graceful, {StopReason::Kind::failed, std::move(message)});
+}
+
+}  // namespace
+
+std::string describe(const std::exception_ptr& exception) noexcept {
+  try {
+    if (exception) std::rethrow_exception(exception);
+    return "no exception";
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that is not a std::exception";
+  }
+}
+
+void fail(Cell& cell, std::exception_ptr exception) noexcept {
+  fail_with(cell, describe(exception));
+}
+
+void fail_with(Cell& cell, std::string message) noexcept {
+  Extension& extension = cell.extension();
+  record_failure(cell, extension, message);
+  if ((cell.attention & (Cell::stopping | Cell::restarting)) != 0) return;
+  apply(cell, extension, std::move(message));
+}
+
+void start_actor(Cell& cell) noexcept {
+  cell.flags &= static_cast<std::uint8_t>(~Cell::fresh);
+  cell.attention &= static_cast<std::uint8_t>(~Cell::starting);
+  if ((cell.attention & Cell::stopping) != 0) return;
+  try {
+    cell.type->start(cell.object, cell);
+  } catch (...) {
+    fail(cell, std::current_exception());
+  }
+}
+
+bool advance_lifecycle(Cell& cell, Worker& worker) noexcept {
+  if ((cell.attention & Cell::stopping) != 0) return advance_stop(cell, worker);
+  Extension& extension = cell.extension();
+  if (cell.first_child || !extension.backoff_timer.is_over.load(std::memory_order_acquire)) {
+    return false;
+  }
+  finish_restart(cell);
+  if ((cell.flags & Cell::fresh) != 0) start_actor(cell);
+  end_of_handler(worker);
+  return (cell.attention & Cell::stopping) != 0 && advance_stop(cell, worker);
+}
+
+}  // namespace weir::internal

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include <weir/runtime/internal/cell.hpp>
+
+namespace weir::internal {
+
+struct TimerMessageBase;
+
+void unlink_child(Cell& parent, Cell* child) noexcept;
+/// Applies the supervision as if a handler had thrown an exception with this message.
+void fail_with(Cell& cell, std::string message) noexcept;
+/// Goes on with stopping or restarting as far as possible. True if the cell has terminated.
+bool advance_lifecycle(Cell& cell, Worker& worker) noexcept;
+bool advance_stop(Cell& cell, Worker& worker) noexcept;
+/// Entry 0 of every dispatch table: stops the actor when its turn comes.
+Outcome handle_drain_marker(void* object, Node* node, Cell& cell);
+/// The actor is built anew: it has entered no phase yet.
+void forget_phase(Cell& cell) noexcept;
+/// Calls on_start.
+void start_actor(Cell& cell) noexcept;
+/// Takes a timer that is over out of its owner's list.
+void detach_timer(TimerMessageBase& timer) noexcept;
+void drain_control(Cell& cell, Worker& worker) noexcept;
+
+}  // namespace weir::internal

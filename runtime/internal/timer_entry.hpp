@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+namespace weir::internal {
+
+class TimerQueue;
+
+/// One armed timer, linked into the queue that will fire it. The queue's lock guards it while armed.
+struct TimerEntry {
+  TimerEntry* next = nullptr;
+  TimerEntry** previous = nullptr;  // the pointer that points here; null when not armed
+  std::int64_t due = 0;             // nanoseconds on the system clock; a duration while fresh
+  TimerQueue* queue = nullptr;
+  // Called once when due, with the queue's lock held: hand over and return.
+  void (*fire)(TimerEntry*) noexcept = nullptr;
+
+  bool is_armed() const noexcept { return previous != nullptr; }
+};
+
+/// Fires timers. One per worker; another one under simulation.
+class TimerQueue {
+ public:
+  virtual ~TimerQueue() = default;
+
+  /// Fires at `due_ns`, never before.
+  virtual void arm(TimerEntry& entry, std::int64_t due_ns) noexcept = 0;
+  /// Fires `delay_ns` from now, never before, and needs no clock: for deadlines that rarely pass.
+  virtual void arm_lazily(TimerEntry& entry, std::int64_t delay_ns) noexcept = 0;
+  /// True if the timer was still armed, and so will not fire.
+  virtual bool cancel(TimerEntry& entry) noexcept = 0;
+};
+
+}  // namespace weir::internal

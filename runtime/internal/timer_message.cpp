@@ -1,0 +1,82 @@
+#include <weir/runtime/internal/timer_message.hpp>
+
+#include <algorithm>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/supervise.hpp>
+
+namespace weir::internal {
+namespace {
+
+// The message was admitted when the timer was armed, so it enters a full mailbox too.
+void deliver_timer(TimerEntry* entry) noexcept {
+  auto* timer = static_cast<TimerMessageBase*>(entry);
+  timer->owner->depth.fetch_add(1, std::memory_order_relaxed);
+  if (!timer->owner->push(timer->node(), timer->node())) dispose(timer->node());
+}
+
+}  // namespace
+
+void arm_timer(TimerMessageBase& timer, Cell& owner, std::int64_t delay_ns) {
+  Extension& extension = owner.extension();
+  timer.owner = &owner;
+  timer.next_timer = extension.timers;
+  if (extension.timers) extension.timers->previous_timer = &timer.next_timer;
+  extension.timers = &timer;
+  timer.previous_timer = &extension.timers;
+  timer.fire = &deliver_timer;
+  owner.core->timers().arm(timer, owner.core->now_ns() + delay_ns);
+}
+
+void detach_timer(TimerMessageBase& timer) noexcept {
+  if (timer.handle) timer.handle->timer = nullptr;
+  timer.handle = nullptr;
+  if (!timer.previous_timer) return;
+  *timer.previous_timer = timer.next_timer;
+  if (timer.next_timer) timer.next_timer->previous_timer = timer.previous_timer;
+  timer.previous_timer = nullptr;
+}
+
+bool cancel_timer(TimerMessageBase& timer) noexcept {
+  detach_timer(timer);
+  if (timer.queue->cancel(timer)) {
+    timer.destroy(&timer);
+    return true;
+  }
+  const bool is_being_handled = timer.state == TimerMessageBase::State::handling;
+  timer.state = TimerMessageBase::State::cancelled;
+  return !is_being_handled || timer.repeat != Repeat::never;
+}
+
+void cancel_all_timers(Cell& owner) noexcept {
+  Extension* extension = owner.extension_if_any();
+  if (!extension) return;
+  while (extension->timers) cancel_timer(*extension->timers);
+}
+
+void dispose_timer(Node* node) noexcept {
+  TimerMessageBase& timer = *TimerMessageBase::of(node);
+  detach_timer(timer);
+  timer.destroy(&timer);
+}
+
+// Fixed rate: the next round is due one period after this one was, however late it was handled, so
+// the average never drifts. Fixed delay: one period after it was handled.
+void rearm_after_handling(Cell& cell, Node* node) noexcept {
+  cell.attention &= static_cast<std::uint8_t>(~Cell::rearming);
+  TimerMessageBase& timer = *TimerMessageBase::of(node);
+  const bool goes_on = timer.state == TimerMessageBase::State::handling &&
+                       (cell.attention & (Cell::stopping | Cell::restarting)) == 0;
+  if (!goes_on) {
+    dispose(node);
+    return;
+  }
+  timer.state = TimerMessageBase::State::armed;
+  timer.renew(&timer);
+  const std::int64_t from = timer.repeat == Repeat::fixed_rate ? timer.due : cell.core->now_ns();
+  cell.core->timers().arm(timer, from + timer.period);
+}
+
+}  // namespace weir::internal

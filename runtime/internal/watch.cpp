@@ -1,0 +1,118 @@
+#include <weir/runtime/internal/watch.hpp>
+
+#include <algorithm>
+#include <memory>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/supervise.hpp>
+
+namespace weir::internal {
+namespace {
+
+Terminated describe_end(Cell& cell) {
+  Terminated message{{cell.id.load(std::memory_order_relaxed)}, {}, {}};
+  if (Extension* extension = cell.extension_if_any()) {
+    message.name = extension->name;
+    message.reason = extension->stop_reason;
+  }
+  return message;
+}
+
+// Carries the news to a watcher; owns a reference to the cell that ended.
+struct EndedSignal : Signal, Pooled {
+  EndedSignal(Cell& dead, const Watcher& watcher, Terminated news)
+      : Signal(&act), ended(&dead), notify(watcher.notify), is_linked(watcher.is_linked),
+        message(std::move(news)) {
+    ended->add_ref();
+  }
+  ~EndedSignal() { ended->release(); }
+
+  static void act(Signal* signal, Cell& cell) {
+    std::unique_ptr<EndedSignal> self(static_cast<EndedSignal*>(signal));
+    if (cell.state.load(std::memory_order_relaxed) != Cell::State::running) return;
+    auto& watching = cell.extension().watching;
+    const auto at = std::find(watching.begin(), watching.end(), self->ended);
+    if (at == watching.end()) return;  // it no longer wants to know
+    watching.erase(at);
+    self->ended->release();
+    if (!self->is_linked) {
+      self->notify(cell, std::move(self->message));
+    } else if (self->message.reason.is_failure()) {
+      fail_with(cell, "linked actor failed: " + self->message.reason.message);
+    }
+  }
+
+  Cell* ended;
+  NotifyTerminated notify;
+  bool is_linked;
+  Terminated message;
+};
+
+// Consumes the watcher's reference.
+void tell(const Watcher& watcher, Cell& ended) {
+  watcher.cell->send_signal(new EndedSignal(ended, watcher, describe_end(ended)));
+  watcher.cell->release();
+}
+
+struct WatchSignal : Signal, Pooled {
+  explicit WatchSignal(Watcher who) : Signal(&act), watcher(who) {}
+
+  static void act(Signal* signal, Cell& cell) {
+    std::unique_ptr<WatchSignal> self(static_cast<WatchSignal*>(signal));
+    if (cell.state.load(std::memory_order_acquire) == Cell::State::terminated) {
+      tell(self->watcher, cell);
+    } else {
+      cell.extension().watchers.push_back(self->watcher);
+    }
+  }
+
+  Watcher watcher;
+};
+
+struct UnwatchSignal : Signal, Pooled {
+  explicit UnwatchSignal(Cell* who) : Signal(&act), watcher(who) { watcher->add_ref(); }
+  ~UnwatchSignal() { watcher->release(); }
+
+  static void act(Signal* signal, Cell& cell) {
+    std::unique_ptr<UnwatchSignal> self(static_cast<UnwatchSignal*>(signal));
+    if (cell.state.load(std::memory_order_acquire) == Cell::State::terminated) return;
+    std::erase_if(cell.extension().watchers, [&](const Watcher& watcher) {
+      if (watcher.cell != self->watcher) return false;
+      watcher.cell->release();
+      return true;
+    });
+  }
+
+  Cell* watcher;
+};
+
+}  // namespace
+
+void watch(Cell& watcher, Cell& target, bool is_linked, NotifyTerminated notify) {
+  target.add_ref();
+  watcher.extension().watching.push_back(&target);
+  watcher.add_ref();
+  target.send_signal(new WatchSignal(Watcher{&watcher, is_linked, notify}));
+}
+
+void unwatch(Cell& watcher, Cell& target) noexcept {
+  auto& watching = watcher.extension().watching;
+  const auto at = std::find(watching.begin(), watching.end(), &target);
+  if (at == watching.end()) return;
+  watching.erase(at);
+  target.send_signal(new UnwatchSignal(&watcher));
+  target.release();
+}
+
+void notify_watchers(Cell& cell) noexcept {
+  Extension* extension = cell.extension_if_any();
+  if (!extension) return;
+  for (const Watcher& watcher : std::exchange(extension->watchers, {})) tell(watcher, cell);
+  for (Cell* target : std::exchange(extension->watching, {})) {
+    target->send_signal(new UnwatchSignal(&cell));
+    target->release();
+  }
+}
+
+}  // namespace weir::internal

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <weir/runtime/internal/cell.hpp>
+
+namespace weir::internal {
+
+using NotifyTerminated = void (*)(Cell& watcher, Terminated message);
+
+/// Lets `watcher`, the running actor, know when `target` ends. With `is_linked` it fails when the
+/// target fails; otherwise `notify` is called.
+void watch(Cell& watcher, Cell& target, bool is_linked, NotifyTerminated notify);
+void unwatch(Cell& watcher, Cell& target) noexcept;
+/// The cell has ended: tells everyone who wanted to know, and forgets whom it watched.
+void notify_watchers(Cell& cell) noexcept;
+
+}  // namespace weir::internal

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <weir/runtime/dead_letter.hpp>
+#include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/run.hpp>
+#include <weir/runtime/internal/spin_lock.hpp>
+#include <weir/runtime/internal/timer_wheel.hpp>
+
+namespace weir::internal {
+
+struct Core;
+
+/// Messages to one actor that a handler has sent and nobody has seen yet. Linked locally and published
+/// with one exchange: after a burst, when the receiver is idle, and at the latest when the handler
+/// returns or suspends.
+struct Outbox {
+  // The receiver of the last message. Compared only, unless `holds_target`: then it is counted.
+  Cell* target = nullptr;
+  Node* first = nullptr;
+  Node* last = nullptr;
+  std::uint32_t count = 0;
+  std::uint32_t credit = 0;  // room reserved in the target's mailbox and not used yet
+  std::uint32_t chunk = 0;   // how much to reserve next
+  bool holds_target = false;
+
+  static constexpr std::uint32_t burst = 64;
+};
+
+/// One thread that runs actors.
+///
+/// Work waits in three places, looked at in this order: the slot (the actor messaged last, whose data
+/// is in this core's cache), the queue (first in, first out), and the stack of new actors (newest first
+/// for the owner, oldest first for thieves, which keeps trees of actors small). Other workers take from
+/// the queue and the stack at any time, and from the slot when the owner has been busy for long.
+struct alignas(128) Worker {
+  Worker(Core& system, unsigned number, std::int64_t now_ns);
+
+  // Owner only.
+  Core& core;
+  unsigned index;
+  Cell* current = nullptr;
+  Run* current_run = nullptr;
+  Run* suspended_run = nullptr;  // the last handler that suspended
+  std::uintptr_t inbox = 0;  // signals taken from `current`'s control, oldest first, not yet processed
+  Outbox outbox;
+  std::uint32_t popped = 0;  // messages taken from `current` and not yet subtracted from its depth
+  std::uint32_t settle_every = 64;
+  std::uint32_t quota_left = 0;
+  std::uint32_t slot_streak = 0;
+  std::uint32_t ticks = 0;
+  std::uint64_t next_id = 0;
+  std::uint64_t last_id = 0;
+  std::uint64_t next_request = 0;
+  std::uint64_t random_state;
+
+  // Read by others.
+  alignas(64) std::atomic<std::uint64_t> activations{0};
+  std::atomic<bool> is_active{false};
+  std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};
+
+  alignas(64) std::atomic<Cell*> slot{nullptr};
+
+  alignas(64) SpinLock queue_lock;
+  Cell* queue_first = nullptr;
+  Cell* queue_last = nullptr;
+  std::atomic<std::uint32_t> queue_size{0};
+
+  alignas(64) SpinLock fresh_lock;
+  std::vector<Cell*> fresh;
+  std::size_t fresh_begin = 0;
+  std::atomic<std::uint32_t> fresh_size{0};
+
+  alignas(64) std::atomic<std::uint32_t> parked{0};
+  TimerWheel timers;
+  std::thread thread;
+
+  static Worker* current_worker() noexcept;
+
+  void push_queue(Cell* cell) noexcept;
+  Cell* pop_queue() noexcept;
+  void push_fresh(Cell* cell) noexcept;
+  Cell* pop_fresh() noexcept;
+  Cell* steal_fresh() noexcept;
+  std::uint64_t random() noexcept;
+};
+
+extern constinit thread_local Worker* this_worker __attribute__((tls_model("initial-exec")));
+inline Worker* Worker::current_worker() noexcept { return this_worker; }
+
+/// Makes `cell` run soon. The caller has taken it out of `idle` or `waiting`.
+void schedule(Cell* cell) noexcept;
+
+/// The same for an actor that has just been spawned.
+void schedule_fresh(Cell* cell) noexcept;
+
+/// Publishes what the handler has sent so far.
+void flush_outbox(Worker& worker) noexcept;
+
+inline void end_of_handler(Worker& worker) noexcept {
+  if (worker.outbox.holds_target) [[unlikely]] flush_outbox(worker);
+  worker.outbox.target = nullptr;
+}
+
+/// The outbox is long enough, or its receiver idle.
+void publish_burst(Worker& worker) noexcept;
+
+enum class SendStatus : std::uint8_t { sent, full, stopped };
+
+/// Reserves room and delivers, or refuses: then the node still belongs to the caller.
+[[nodiscard]] SendStatus send_slowly(Cell* target, Node* node) noexcept;
+
+[[nodiscard]] inline SendStatus send(Cell* target, Node* node) noexcept {
+  Worker* worker = this_worker;
+  if (worker && worker->outbox.target == target && worker->outbox.credit > 0 &&
+      target->head.load(std::memory_order_relaxed) != Cell::idle) {
+    Outbox& outbox = worker->outbox;
+    if (outbox.last) {
+      outbox.last->link_to(node, std::memory_order_relaxed);
+    } else {
+      outbox.first = node;
+    }
+    outbox.last = node;
+    --outbox.credit;
+    if (++outbox.count == Outbox::burst) [[unlikely]] publish_burst(*worker);
+    return SendStatus::sent;
+  }
+  return send_slowly(target, node);
+}
+
+}  // namespace weir::internal

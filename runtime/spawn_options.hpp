@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <weir/runtime/supervision.hpp>
+
+namespace weir {
+
+/// What a full mailbox does with the next message. `deliver` waits for room whatever the policy.
+enum class Overflow : std::uint8_t {
+  fail,         // refuse it: `send` returns it with `Errc::full`
+  drop_newest,  // discard it, and count it as a dead letter
+  drop_oldest,  // discard the message that waited longest, and count that one
+};
+
+inline constexpr std::uint32_t unbounded = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t system_default = unbounded - 1;
+
+/// How one actor is run.
+struct SpawnOptions {
+  /// Shown in logs and introspection. Needs not be unique; see `Registry` for look-up by name.
+  std::string name = {};
+  /// How many messages may wait; `unbounded` to accept all. Zero is refused. Without a value the
+  /// system's default applies.
+  std::uint32_t mailbox_capacity = system_default;
+  Overflow overflow = Overflow::fail;
+  Supervision supervision = {};
+};
+
+}  // namespace weir

@@ -19,7 +19,8 @@ class ActorSystem;
 
 /// What every actor can do, whatever its messages.
 ///
-/// Everything here is for the actor's own handlers: they run one at a time, so nothing needs a lock.
+/// Everything here is for the actor's own handlers: they run one at a time, so nothing needs a
+/// lock.
 class ActorBase {
  public:
   ActorBase(const ActorBase&) = delete;
@@ -77,12 +78,12 @@ class ActorBase {
 /// An actor that handles the messages `Ms`, each with a public `on(M)`.
 ///
 /// `on` returns `void`, or for a request its `Reply` or `Result<Reply>`, or a `Task` of those. A
-/// coroutine handler suspends the actor, not a thread: the next message waits until it has finished,
-/// unless the class says `static constexpr bool interleaves = true;`.
+/// coroutine handler suspends the actor, not a thread: the next message waits until it has
+/// finished, unless the class says `static constexpr bool interleaves = true;`.
 ///
 /// Optional members, found by name: `on_start()` before the first message and `on_stop()` after the
-/// last (both may return `Task<>`), and `bool ready_for(const M&) const`, which sets a message aside
-/// until `unstash()` or the next change of phase.
+/// last (both may return `Task<>`), and `bool ready_for(const M&) const`, which sets a message
+/// aside until `unstash()` or the next change of phase.
 template <Message... Ms>
 class Actor : public ActorBase {
  public:
@@ -113,11 +114,12 @@ class Actor : public ActorBase {
   Timer schedule_every(Every mode, Duration period, Args&&... args) {
     check_schedule<M>(period);
     if (period == Duration::zero()) {
-      throw std::invalid_argument("schedule_every: a period of zero would never let the actor rest");
+      throw std::invalid_argument(
+          "schedule_every: a period of zero would never let the actor rest");
     }
     auto* timer = new internal::RepeatedMessage<M>(std::forward<Args>(args)...);
-    timer->repeat = mode == Every::fixed_rate ? internal::Repeat::fixed_rate
-                                              : internal::Repeat::fixed_delay;
+    timer->repeat =
+        mode == Every::fixed_rate ? internal::Repeat::fixed_rate : internal::Repeat::fixed_delay;
     timer->period = period.count();
     internal::arm_timer(*timer, cell(), period.count());
     return make_timer(*timer);

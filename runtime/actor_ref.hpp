@@ -17,16 +17,17 @@ class WeakActorRef;
 
 /// How an actor that is asked to stop treats what it has not handled yet.
 enum class Stop : std::uint8_t {
-  now,            // finish the handler that runs; refuse queued messages
-  when_drained,   // handle everything queued so far first
-  kill,           // do not even finish a suspended handler
+  now,           // finish the handler that runs; refuse queued messages
+  when_drained,  // handle everything queued so far first
+  kill,          // do not even finish a suspended handler
 };
 
 /// The address of an actor that handles the messages `Ms`.
 ///
 /// Cheap to copy; comparable and hashable by identity; usable from any thread. A reference to more
-/// messages converts to a reference to fewer, so that an actor hands out only the rights it means to.
-/// It stays valid when the actor restarts and after it has stopped; it does not keep the actor running.
+/// messages converts to a reference to fewer, so that an actor hands out only the rights it means
+/// to. It stays valid when the actor restarts and after it has stopped; it does not keep the actor
+/// running.
 template <Message... Ms>
 class ActorRef {
  public:
@@ -58,8 +59,8 @@ class ActorRef {
             (!std::is_same_v<ActorRef<Wider...>, ActorRef>)
   ActorRef(ActorRef<Wider...>&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
 
-  /// Delivers `M{args...}` or hands it back at once: `full` or `stopped`. Published at the latest when
-  /// the handler that sends returns or suspends.
+  /// Delivers `M{args...}` or hands it back at once: `full` or `stopped`. Published at the latest
+  /// when the handler that sends returns or suspends.
   template <class M, class... Args>
   SendResult<M> send(Args&&... args) const {
     require_accepts<M>();
@@ -78,7 +79,8 @@ class ActorRef {
   }
 
   /// `co_await ref.ask<M>(args...).within(1s)`: sends the request and waits for the reply. Gives a
-  /// `Result<Reply>`: the reply, or `timed_out`, `stopped`, `full`, `failed`, `cancelled`, `deadlock`.
+  /// `Result<Reply>`: the reply, or `timed_out`, `stopped`, `full`, `failed`, `cancelled`,
+  /// `deadlock`.
   template <class M, class... Args>
   internal::Ask<M> ask(Args&&... args) const {
     require_accepts<M>();
@@ -92,15 +94,15 @@ class ActorRef {
   /// True until the actor begins to stop: while true, a message is accepted if there is room.
   bool is_alive() const noexcept { return cell_ && cell_->is_running(); }
 
-  ActorId id() const noexcept {
-    return {cell_ ? cell_->id.load(std::memory_order_relaxed) : 0};
-  }
+  ActorId id() const noexcept { return {cell_ ? cell_->id.load(std::memory_order_relaxed) : 0}; }
   explicit operator bool() const noexcept { return cell_ != nullptr; }
 
   friend bool operator==(const ActorRef& a, const ActorRef& b) noexcept {
     return a.cell_ == b.cell_;
   }
-  friend auto operator<=>(const ActorRef& a, const ActorRef& b) noexcept { return a.id() <=> b.id(); }
+  friend auto operator<=>(const ActorRef& a, const ActorRef& b) noexcept {
+    return a.id() <=> b.id();
+  }
 
  private:
   template <Message...>
@@ -120,8 +122,8 @@ class ActorRef {
   internal::Cell* cell_ = nullptr;
 };
 
-/// An address that does not keep anything: `lock` gives the reference back while the actor's address is
-/// still in use.
+/// An address that does not keep anything: `lock` gives the reference back while the actor's
+/// address is still in use.
 template <Message... Ms>
 class WeakActorRef {
  public:

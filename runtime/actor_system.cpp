@@ -17,7 +17,8 @@ using internal::Core;
 bool is_quiet(Core& core) noexcept {
   if (core.injected_size.load() > 0) return false;
   for (auto& worker : core.workers) {
-    if (worker->is_active.load() || worker->queue_size.load() > 0 || worker->fresh_size.load() > 0) {
+    if (worker->is_active.load() || worker->queue_size.load() > 0 ||
+        worker->fresh_size.load() > 0) {
       return false;
     }
   }

@@ -14,8 +14,9 @@
 
 namespace weir {
 
-/// How a system stops: first it waits up to `drain` until no actor has anything to do, then every actor
-/// refuses new messages and stops; who has not stopped after `timeout` in all is reported and killed.
+/// How a system stops: first it waits up to `drain` until no actor has anything to do, then every
+/// actor refuses new messages and stops; who has not stopped after `timeout` in all is reported and
+/// killed.
 struct StopOptions {
   Duration drain = std::chrono::seconds(1);
   Duration timeout = std::chrono::seconds(10);
@@ -30,8 +31,8 @@ struct StopReport {
 
 /// A tree of actors and the threads that run them.
 ///
-/// Embed one in a process, spawn actors, and stop it, or let the destructor do that. Usable from any
-/// thread.
+/// Embed one in a process, spawn actors, and stop it, or let the destructor do that. Usable from
+/// any thread.
 class ActorSystem {
  public:
   explicit ActorSystem(ActorSystemOptions options = {});

@@ -13,7 +13,8 @@ namespace weir {
 /// in every build. Mistakes of a caller are errors or exceptions, never a failed check.
 inline void check(bool condition, std::string_view message,
                   std::source_location where = std::source_location::current()) noexcept {
-  if (!condition) [[unlikely]] fail_check(message, where);
+  if (!condition) [[unlikely]]
+    fail_check(message, where);
 }
 
 }  // namespace weir

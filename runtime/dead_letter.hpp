@@ -10,13 +10,13 @@ namespace weir {
 
 /// Why a message was not handled, or an answer not received.
 enum class DeadLetterReason : std::uint8_t {
-  mailbox_full,     // refused: no room
-  actor_stopped,    // refused: the actor has stopped, or stopped before its turn came
-  dropped_newest,   // discarded by the mailbox's policy
-  dropped_oldest,   // discarded by the mailbox's policy
-  late_reply,       // the reply came after the caller had given up
-  abandoned,        // the caller had given up before the request was handled
-  stash_full,       // set aside, but too many were already
+  mailbox_full,    // refused: no room
+  actor_stopped,   // refused: the actor has stopped, or stopped before its turn came
+  dropped_newest,  // discarded by the mailbox's policy
+  dropped_oldest,  // discarded by the mailbox's policy
+  late_reply,      // the reply came after the caller had given up
+  abandoned,       // the caller had given up before the request was handled
+  stash_full,      // set aside, but too many were already
 };
 
 inline constexpr std::size_t dead_letter_reasons = 7;

@@ -9,18 +9,18 @@ namespace weir {
 
 /// Why an operation of the runtime did not succeed.
 enum class Errc : int {
-  full = 1,         // the mailbox had no room
-  stopped,          // the actor or the system has stopped, or is stopping
-  timed_out,        // the deadline passed first
-  cancelled,        // the caller gave up or is gone
-  failed,           // the handler threw
-  deadlock,         // the actor would wait for itself
-  not_found,        // no such name or member
-  already_exists,   // the name is taken
-  wrong_type,       // the named actor does not handle these messages
-  invalid_argument, // a value outside its range
-  closed,           // the gate, channel or pool is closed
-  unsupported,      // not available here, for instance real I/O under simulation
+  full = 1,          // the mailbox had no room
+  stopped,           // the actor or the system has stopped, or is stopping
+  timed_out,         // the deadline passed first
+  cancelled,         // the caller gave up or is gone
+  failed,            // the handler threw
+  deadlock,          // the actor would wait for itself
+  not_found,         // no such name or member
+  already_exists,    // the name is taken
+  wrong_type,        // the named actor does not handle these messages
+  invalid_argument,  // a value outside its range
+  closed,            // the gate, channel or pool is closed
+  unsupported,       // not available here, for instance real I/O under simulation
 };
 
 const std::error_category& runtime_category() noexcept;

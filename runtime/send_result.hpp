@@ -22,7 +22,8 @@ class SendResult {
     return *this;
   }
   ~SendResult() {
-    if (returned_) [[unlikely]] internal::dispose(returned_);
+    if (returned_) [[unlikely]]
+      internal::dispose(returned_);
   }
 
   /// True if the message was accepted.
@@ -47,9 +48,11 @@ void report_refusal(Cell& target, const MessageType& type, SendStatus status) no
 template <class M, class... Args>
 SendResult<M> send_message(Cell* target, Args&&... args) {
   auto* envelope = new Envelope<M>(std::forward<Args>(args)...);
-  if (!target) [[unlikely]] return SendResult<M>(Errc::stopped, envelope);
+  if (!target) [[unlikely]]
+    return SendResult<M>(Errc::stopped, envelope);
   const SendStatus status = send(target, envelope);
-  if (status == SendStatus::sent) [[likely]] return {};
+  if (status == SendStatus::sent) [[likely]]
+    return {};
   report_refusal(*target, Envelope<M>::type_of, status);
   return SendResult<M>(status == SendStatus::full ? Errc::full : Errc::stopped, envelope);
 }

@@ -17,8 +17,9 @@ struct Supervision {
 
   Directive directive = Directive::stop;
 
-  /// Restarts: the first waits `backoff`, each further one twice as long up to `backoff_max`, with up
-  /// to `jitter` of it added at random. After `restarts_max` restarts within `window` the actor stops.
+  /// Restarts: the first waits `backoff`, each further one twice as long up to `backoff_max`, with
+  /// up to `jitter` of it added at random. After `restarts_max` restarts within `window` the actor
+  /// stops.
   Duration backoff = std::chrono::milliseconds(100);
   Duration backoff_max = std::chrono::seconds(30);
   double jitter = 0.2;

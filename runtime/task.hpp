@@ -69,9 +69,9 @@ class TaskPromise<void> final : public TaskPromiseBase {
 
 /// A computation that may wait: the return type of coroutines.
 ///
-/// It starts when awaited (or when handed to an actor system), runs on the actor that awaits it, and
-/// passes its value or exception on. Destroying a task that has not finished destroys its frame and
-/// ends whatever it waits for.
+/// It starts when awaited (or when handed to an actor system), runs on the actor that awaits it,
+/// and passes its value or exception on. Destroying a task that has not finished destroys its frame
+/// and ends whatever it waits for.
 template <class T = void>
 class [[nodiscard]] Task {
  public:

@@ -28,7 +28,8 @@ concept Handles = requires(A& actor, M&& message) { actor.on(std::move(message))
 template <class A, class M>
 using HandlerResult = decltype(std::declval<A&>().on(std::declval<M&&>()));
 
-// The reply that a handler's result stands for: T of `T`, `Result<T>`, `Task<T>`, `Task<Result<T>>`.
+// The reply that a handler's result stands for: T of `T`, `Result<T>`, `Task<T>`,
+// `Task<Result<T>>`.
 template <class R>
 struct ReplyFrom {
   using Type = R;
@@ -153,8 +154,9 @@ void post_to_self(Cell& cell, Node* node) noexcept;
 
 template <class A, class M>
 consteval void static_assert_handler() {
-  static_assert(Handles<A, M>,
-                "weir: this actor lists a message in Actor<...> but has no public on(message) for it");
+  static_assert(
+      Handles<A, M>,
+      "weir: this actor lists a message in Actor<...> but has no public on(message) for it");
   if constexpr (Handles<A, M>) {
     static_assert(has_fitting_result<A, M>(),
                   "weir: on(message) must return the request's Reply, Result<Reply> or a Task of "

@@ -30,7 +30,8 @@ void subtract_popped(Cell& cell, Worker& worker) noexcept {
   if (worker.popped == 0) return;
   cell.depth.fetch_sub(worker.popped, std::memory_order_seq_cst);
   worker.popped = 0;
-  if (cell.has_waiters.load(std::memory_order_seq_cst)) [[unlikely]] admit_waiting(cell);
+  if (cell.has_waiters.load(std::memory_order_seq_cst)) [[unlikely]]
+    admit_waiting(cell);
 }
 
 // After the message at the front has been handled: makes the next one the front.

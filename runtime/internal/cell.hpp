@@ -15,8 +15,8 @@ struct Extension;
 struct Run;
 struct Worker;
 
-/// Something for the actor itself rather than for its handlers. It overtakes messages and is processed
-/// even while a handler is suspended.
+/// Something for the actor itself rather than for its handlers. It overtakes messages and is
+/// processed even while a handler is suspended.
 struct Signal : Link {
   explicit Signal(void (*action)(Signal*, Cell&)) noexcept : process(action) {}
   // Runs on the cell's activation; owns the signal.
@@ -26,8 +26,8 @@ struct Signal : Link {
 /// One actor: its mailbox, its place in the tree and, behind it, the user's object.
 ///
 /// `head` is the newest message, or one of the states below. Who exchanges `idle` or `busy` for a
-/// message also stores `tail`; who finds `idle` schedules the cell. `poked` tells the consumer to look
-/// at `control` before it parks.
+/// message also stores `tail`; who finds `idle` schedules the cell. `poked` tells the consumer to
+/// look at `control` before it parks.
 ///
 ///     idle        empty, nobody runs it                 push -> schedule
 ///     busy        empty, but an activation owns it      push -> the activation finds `tail`
@@ -49,19 +49,19 @@ struct alignas(64) Cell : Link {
     wants_unstash = 2,  // messages set aside may be handled
     guarding = 4,       // the root of the tree: its children are guarded by the core's lock
     stop_hook_ran = 8,
-    fresh = 16,         // on_start has not been called
+    fresh = 16,  // on_start has not been called
   };
   enum class State : std::uint8_t { running, stopping, terminated };
 
   /// Why an activation may have to do something other than handle the next message.
   enum Attention : std::uint8_t {
-    suspended = 1,       // a handler waits, and the actor does not interleave
-    starting = 2,        // on_start has not finished
-    restarting = 4,      // waits for children or for the backoff
-    stopping = 8,        // waits for handlers and children
-    stashing = 16,       // messages are set aside
-    ring_mailbox = 32,   // drop_oldest: messages wait in the extension
-    rearming = 64,       // the message being handled is a periodic timer
+    suspended = 1,      // a handler waits, and the actor does not interleave
+    starting = 2,       // on_start has not finished
+    restarting = 4,     // waits for children or for the backoff
+    stopping = 8,       // waits for handlers and children
+    stashing = 16,      // messages are set aside
+    ring_mailbox = 32,  // drop_oldest: messages wait in the extension
+    rearming = 64,      // the message being handled is a periodic timer
     blocking = suspended | starting | restarting | stopping,
   };
 

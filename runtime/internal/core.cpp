@@ -89,8 +89,9 @@ std::int64_t Core::now_ns() const noexcept {
 std::uint64_t Core::random() noexcept {
   if (simulation) return simulation->random();
   Worker* worker = this_worker;
-  return worker && &worker->core == this ? worker->random()
-                                         : next_id.load(std::memory_order_relaxed) * 0x9E3779B97F4A7C15ull;
+  return worker && &worker->core == this
+             ? worker->random()
+             : next_id.load(std::memory_order_relaxed) * 0x9E3779B97F4A7C15ull;
 }
 
 std::uint64_t Core::new_id() noexcept {
@@ -125,7 +126,10 @@ void Core::count_dead_letter(DeadLetterReason reason) noexcept {
 void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
                               const MessageType& message) noexcept {
   count_dead_letter(reason);
-  const DeadLetter letter{reason, message.name(), target.type->name, name_of(target),
+  const DeadLetter letter{reason,
+                          message.name(),
+                          target.type->name,
+                          name_of(target),
                           {target.id.load(std::memory_order_relaxed)}};
   if (options.on_dead_letter) {
     options.on_dead_letter(letter);

@@ -48,7 +48,8 @@ class DeliverAwaiter final : private DeliverWaiter {
   SendStatus status_ = SendStatus::stopped;
 };
 
-/// A message that waits for room. Await it in the expression that makes it: it borrows the reference.
+/// A message that waits for room. Await it in the expression that makes it: it borrows the
+/// reference.
 template <class M>
 class [[nodiscard]] Deliver {
  public:

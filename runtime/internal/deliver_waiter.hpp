@@ -4,8 +4,8 @@
 
 namespace weir::internal {
 
-/// A sender that waits for room in a mailbox. Lives in the sender's coroutine frame; linked into the
-/// receiver's extension, whose `room_lock` guards it.
+/// A sender that waits for room in a mailbox. Lives in the sender's coroutine frame; linked into
+/// the receiver's extension, whose `room_lock` guards it.
 struct DeliverWaiter : public Waiter {
   enum class Progress : std::uint8_t { waiting, admitted, refused };
 

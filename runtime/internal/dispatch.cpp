@@ -20,8 +20,8 @@ Outcome handle_exception(Cell& cell, Node* node) noexcept {
   const std::exception_ptr exception = std::current_exception();
   Outcome outcome = Outcome::done;
   if (node->type().is_request && !node->has(Node::has_reply)) {
-    outcome = refuse_in_turn(static_cast<RequestNode*>(node),
-                             Error(Errc::failed, describe(exception)));
+    outcome =
+        refuse_in_turn(static_cast<RequestNode*>(node), Error(Errc::failed, describe(exception)));
   } else if (node->type().is_request) {
     outcome = Outcome::replied;
   }
@@ -76,7 +76,8 @@ void child_ended(Cell& cell, Cell* child) noexcept {
 void process_entry(Cell& cell, std::uintptr_t entry) noexcept {
   auto* link = reinterpret_cast<Link*>(entry & ~std::uintptr_t{Cell::tag_mask});
   switch (entry & Cell::tag_mask) {
-    case Cell::reply_tag: receive_reply(cell, static_cast<RequestNode*>(static_cast<Node*>(link)));
+    case Cell::reply_tag:
+      receive_reply(cell, static_cast<RequestNode*>(static_cast<Node*>(link)));
       break;
     case Cell::child_tag: child_ended(cell, static_cast<Cell*>(link)); break;
     case Cell::signal_tag: {
@@ -136,7 +137,8 @@ void feed_from_ring(Cell& cell) noexcept {
 
 Outcome handle(Cell& cell, Node* node, Worker&) noexcept {
   const MessageType& type = node->type();
-  if (node->has(Node::is_timer)) [[unlikely]] return handle_timer(cell, node);
+  if (node->has(Node::is_timer)) [[unlikely]]
+    return handle_timer(cell, node);
   if (type.is_request && static_cast<RequestNode*>(node)->is_abandoned()) [[unlikely]] {
     cell.core->report_dead_letter(DeadLetterReason::abandoned, cell, type);
     node->type_and_flags |= Node::unhandled;

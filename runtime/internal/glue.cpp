@@ -42,9 +42,9 @@ void post_to_self(Cell& cell, Node* node) noexcept {
 }
 
 void report_refusal(Cell& target, const MessageType& type, SendStatus status) noexcept {
-  target.core->report_dead_letter(status == SendStatus::full ? DeadLetterReason::mailbox_full
-                                                             : DeadLetterReason::actor_stopped,
-                                  target, type);
+  target.core->report_dead_letter(
+      status == SendStatus::full ? DeadLetterReason::mailbox_full : DeadLetterReason::actor_stopped,
+      target, type);
 }
 
 void stop_actor(Cell* cell, int how) noexcept {

@@ -49,9 +49,8 @@ ActorInfo describe(const Cell& cell, std::int64_t now_ns) {
   ActorInfo info;
   info.id = {cell.id.load(std::memory_order_relaxed)};
   const Cell* parent = cell.parent;
-  info.parent = {parent && parent != cell.core->guardian
-                     ? parent->id.load(std::memory_order_relaxed)
-                     : 0};
+  info.parent = {
+      parent && parent != cell.core->guardian ? parent->id.load(std::memory_order_relaxed) : 0};
   info.type = cell.type->name;
   info.mailbox_depth = cell.depth.load(std::memory_order_relaxed);
   info.mailbox_capacity = cell.capacity;

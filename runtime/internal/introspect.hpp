@@ -7,8 +7,8 @@
 
 namespace weir::internal {
 
-/// The living actors of a system, read without stopping them. Costs them nothing: the memory of cells
-/// is walked, and a cell in use is held by a reference while it is read.
+/// The living actors of a system, read without stopping them. Costs them nothing: the memory of
+/// cells is walked, and a cell in use is held by a reference while it is read.
 std::vector<ActorInfo> list_actors(Core& core);
 
 /// Kills every actor: suspended handlers are destroyed, hooks do not run.

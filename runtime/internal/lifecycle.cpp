@@ -23,9 +23,10 @@ std::uint32_t checked_capacity(const SpawnRequest& request) {
   std::uint32_t capacity = request.options.mailbox_capacity;
   if (capacity == system_default) capacity = request.core.options.mailbox_capacity;
   if (capacity == 0) {
-    throw std::invalid_argument("spawn of " + std::string(request.type.name) +
-                                ": mailbox_capacity is 0, so no message could ever be accepted; use "
-                                "at least 1, or weir::unbounded");
+    throw std::invalid_argument(
+        "spawn of " + std::string(request.type.name) +
+        ": mailbox_capacity is 0, so no message could ever be accepted; use "
+        "at least 1, or weir::unbounded");
   }
   return capacity;
 }
@@ -230,8 +231,8 @@ Cell* prepare_cell(const SpawnRequest& request) {
     if (request.options.overflow == Overflow::drop_oldest) cell->attention |= Cell::ring_mailbox;
   }
   if (!request.type.object_inside) [[unlikely]] {
-    cell->object = ::operator new(request.type.object_bytes,
-                                  std::align_val_t{request.type.object_alignment});
+    cell->object =
+        ::operator new(request.type.object_bytes, std::align_val_t{request.type.object_alignment});
   }
   cell->refs.store(1, std::memory_order_release);
   return cell;
@@ -317,8 +318,8 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
     }
   }
   if (is_stopping && mode != StopMode::kill) return;
-  const bool is_system = cell.extension_if_any() && cell.extension().stop_reason.kind ==
-                                                        StopReason::Kind::system_stopped;
+  const bool is_system = cell.extension_if_any() &&
+                         cell.extension().stop_reason.kind == StopReason::Kind::system_stopped;
   if (cell.first_child || (cell.flags & Cell::guarding) != 0) {
     stop_children(cell, mode,
                   is_system ? StopReason::Kind::system_stopped : StopReason::Kind::parent_stopped);

@@ -5,8 +5,8 @@
 
 #include <weir/runtime/internal/cell.hpp>
 
-// What an activation does besides handling the next message: signals, supervision, stopping. All of it
-// runs on an activation of the cell unless said otherwise.
+// What an activation does besides handling the next message: signals, supervision, stopping. All of
+// it runs on an activation of the cell unless said otherwise.
 namespace weir::internal {
 
 struct Factory;

@@ -150,8 +150,8 @@ void push_ring(Cell& cell, Node* node) noexcept {
   cell.poke();
 }
 
-// The head was `terminated` and is now `last` or something pushed behind it by others. Everything up
-// to the newest is refused, and the state restored once nothing more came.
+// The head was `terminated` and is now `last` or something pushed behind it by others. Everything
+// up to the newest is refused, and the state restored once nothing more came.
 bool refuse_after_end(Cell& cell, Node*, Node* last) noexcept {
   Node* end = last;
   for (;;) {
@@ -159,8 +159,8 @@ bool refuse_after_end(Cell& cell, Node*, Node* last) noexcept {
     std::uintptr_t now = plain;
     bool restored = false;
     while (!restored && (now & ~std::uintptr_t{Cell::poked}) == plain) {
-      restored = cell.head.compare_exchange_weak(now, Cell::head_terminated,
-                                                 std::memory_order_acq_rel);
+      restored =
+          cell.head.compare_exchange_weak(now, Cell::head_terminated, std::memory_order_acq_rel);
     }
     Node* next = nullptr;
     if (!restored) {

@@ -17,8 +17,8 @@ struct Node;
 struct RequestNode;
 class ReplyWaiter;
 
-/// What the runtime knows about a message type. One constant-initialised object per type; its address
-/// is the type's identity.
+/// What the runtime knows about a message type. One constant-initialised object per type; its
+/// address is the type's identity.
 struct MessageType {
   std::string_view (*name)();
   // Ends the message in a node and gives the node back to its pool.
@@ -28,7 +28,8 @@ struct MessageType {
   // The pool class of a node whose message needs no destructor; `keep_destructor` otherwise.
   std::uint8_t trivial_pool_class;
   bool is_request;
-  // Position in the dispatch tables; assigned when the first actor that handles the type is spawned.
+  // Position in the dispatch tables; assigned when the first actor that handles the type is
+  // spawned.
   mutable std::atomic<std::uint32_t> index{0};
 
   static constexpr std::uint8_t keep_destructor = 0xff;
@@ -44,7 +45,6 @@ struct Node : Link {
     unhandled = 4,  // no handler saw the request
     flag_mask = 7,
   };
-
 
   explicit Node(const MessageType& type) noexcept
       : type_and_flags(reinterpret_cast<std::uintptr_t>(&type)) {}
@@ -142,9 +142,12 @@ inline constinit const MessageType Envelope<M>::type_of{
     &type_name<M>, &Envelope<M>::dispose, nullptr, trivial_pool_class_of<M>(), false, 0};
 
 template <Request M>
-inline constinit const MessageType Envelope<M>::type_of{
-    &type_name<M>, &Envelope<M>::dispose, &Envelope<M>::refuse, MessageType::keep_destructor,
-    true, 0};
+inline constinit const MessageType Envelope<M>::type_of{&type_name<M>,
+                                                        &Envelope<M>::dispose,
+                                                        &Envelope<M>::refuse,
+                                                        MessageType::keep_destructor,
+                                                        true,
+                                                        0};
 
 void dispose_timer(Node* node) noexcept;
 

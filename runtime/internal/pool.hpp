@@ -8,8 +8,9 @@
 // Object pools behind messages, actors and coroutine frames.
 //
 // Each thread keeps two magazines (lists of up to `magazine_size` free objects) per size class and
-// exchanges whole magazines with a shared depot, so an object that is allocated on one core and freed
-// on another costs a few nanoseconds instead of a contended malloc. Memory stays with the pools.
+// exchanges whole magazines with a shared depot, so an object that is allocated on one core and
+// freed on another costs a few nanoseconds instead of a contended malloc. Memory stays with the
+// pools.
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -34,8 +35,8 @@ inline constexpr unsigned pool_cell_classes = 4;
 inline constexpr unsigned pool_class_count = pool_object_classes + pool_cell_classes;
 inline constexpr std::size_t pool_object_bytes_max = pool_granularity * pool_object_classes;
 
-/// Cells live in classes of their own: their memory never becomes anything but a cell, which is what
-/// makes weak references and the list of live actors safe to read without a lock.
+/// Cells live in classes of their own: their memory never becomes anything but a cell, which is
+/// what makes weak references and the list of live actors safe to read without a lock.
 inline constexpr std::size_t cell_class_bytes[pool_cell_classes] = {192, 256, 384, 512};
 
 constexpr unsigned pool_class_of(std::size_t bytes) noexcept {
@@ -81,7 +82,8 @@ inline void pool_give(unsigned pool_class, void* memory) noexcept {
   auto* object = static_cast<Link*>(memory);
   object->next.store(reinterpret_cast<std::uintptr_t>(magazine.first), std::memory_order_relaxed);
   magazine.first = object;
-  if (++magazine.count == magazine_size) [[unlikely]] pool_overflow(pool_class);
+  if (++magazine.count == magazine_size) [[unlikely]]
+    pool_overflow(pool_class);
 }
 
 /// Memory for a message or a coroutine frame of `bytes`, 64-byte aligned when pooled.
@@ -89,7 +91,8 @@ inline void* pool_allocate(std::size_t bytes) {
 #if WEIR_POOL_USES_MALLOC
   return ::operator new(bytes, std::align_val_t{pool_granularity});
 #else
-  if (bytes <= pool_object_bytes_max) [[likely]] return pool_take(pool_class_of(bytes));
+  if (bytes <= pool_object_bytes_max) [[likely]]
+    return pool_take(pool_class_of(bytes));
   return ::operator new(bytes, std::align_val_t{pool_granularity});
 #endif
 }

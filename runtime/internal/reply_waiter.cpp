@@ -55,16 +55,18 @@ bool ReplyWaiter::ask(Cell* target, RequestNode* request, Duration timeout,
   Worker* worker = this_worker;
   Cell* home = worker ? worker->current : nullptr;
   if (!home) {
-    return refuse(request, Error(Errc::unsupported,
-                                 "ask outside an actor or a task of the system; see ActorSystem::run"));
+    return refuse(request,
+                  Error(Errc::unsupported,
+                        "ask outside an actor or a task of the system; see ActorSystem::run"));
   }
   if (!target) return refuse(request, Error(Errc::stopped, "empty reference"));
   if (timeout <= Duration::zero()) {
     return refuse(request, Error(Errc::timed_out, "the deadline had already passed"));
   }
   if (target == home && !home->type->interleaves) {
-    return refuse(request, Error(Errc::deadlock, describe_target(*target, request->type()) +
-                                                     ": an actor that does not interleave asks itself"));
+    return refuse(request,
+                  Error(Errc::deadlock, describe_target(*target, request->type()) +
+                                            ": an actor that does not interleave asks itself"));
   }
   request->home = home;
   request->waiter.store(this, std::memory_order_relaxed);

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <weir/runtime/clock.hpp>
 #include <weir/runtime/internal/timer_entry.hpp>
 #include <weir/runtime/internal/waiter.hpp>
-#include <weir/runtime/clock.hpp>
 
 namespace weir::internal {
 

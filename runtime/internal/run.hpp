@@ -24,8 +24,8 @@ struct Run : TaskRoot, Pooled {
 
   Cell& cell;
   std::coroutine_handle<> handle;
-  RequestNode* request = nullptr;         // to be answered, if any
-  TimerMessageBase* timer = nullptr;      // to be armed again when done
+  RequestNode* request = nullptr;     // to be answered, if any
+  TimerMessageBase* timer = nullptr;  // to be armed again when done
   // Takes the result out of the finished coroutine: the reply goes into the request. Returns the
   // exception if there was one.
   std::exception_ptr (*collect)(Run&) = nullptr;
@@ -37,8 +37,8 @@ struct Run : TaskRoot, Pooled {
 };
 
 /// Starts a coroutine handler of the message in `node`, if any. Unless it finishes at once the run
-/// belongs to the cell from then on, and `attention` gets the bits in `blocks` until it has finished.
-/// Throws what the handler threw.
+/// belongs to the cell from then on, and `attention` gets the bits in `blocks` until it has
+/// finished. Throws what the handler threw.
 Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks);
 
 /// After a coroutine of `run` was resumed: completes the handler if it has finished.

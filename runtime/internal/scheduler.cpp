@@ -19,8 +19,8 @@ namespace {
 // How often a worker looks around before it sleeps: tens of microseconds, about what sleeping and
 // waking would cost.
 constexpr int search_rounds = 1000;
-// A thief takes from another worker's slot when that worker has been inside one activation for so many
-// rounds of looking.
+// A thief takes from another worker's slot when that worker has been inside one activation for so
+// many rounds of looking.
 constexpr int patience_rounds = 40;
 // How many actors in a row may come from the slot while others wait in the queue.
 constexpr std::uint32_t slot_streak_max = 64;
@@ -135,23 +135,24 @@ bool others_are_active(Worker& worker) noexcept {
   return false;
 }
 
-// Sleeps until woken, until a timer is due or, for the sentinel, for a moment. The flag is up before
-// the last look at the queues, and whoever adds work looks for the flag afterwards. True if woken.
+// Sleeps until woken, until a timer is due or, for the sentinel, for a moment. The flag is up
+// before the last look at the queues, and whoever adds work looks for the flag afterwards. True if
+// woken.
 bool sleep(Worker& worker) noexcept {
   Core& core = worker.core;
   worker.is_active.store(false, std::memory_order_seq_cst);
   worker.parked.store(1, std::memory_order_seq_cst);
   core.sleepers.fetch_add(1, std::memory_order_seq_cst);
   int nobody = -1;
-  const bool is_sentinel =
-      others_are_active(worker) &&
-      core.sentinel.compare_exchange_strong(nobody, static_cast<int>(worker.index));
+  const bool is_sentinel = others_are_active(worker) && core.sentinel.compare_exchange_strong(
+                                                            nobody, static_cast<int>(worker.index));
   if (!has_work_anywhere(core) && !core.ends.load(std::memory_order_seq_cst)) {
     futex_wait(worker.parked, 1, sleep_time(worker, is_sentinel));
   }
   if (is_sentinel) core.sentinel.store(-1, std::memory_order_seq_cst);
   std::uint32_t expected = 1;
-  const bool woke_alone = worker.parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst);
+  const bool woke_alone =
+      worker.parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst);
   if (woke_alone) core.sleepers.fetch_sub(1, std::memory_order_seq_cst);
   worker.is_active.store(true, std::memory_order_seq_cst);
   return !woke_alone;

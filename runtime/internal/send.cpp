@@ -12,7 +12,8 @@ namespace {
 std::uint32_t reserve(Cell& target, std::uint32_t wanted) noexcept {
   for (;;) {
     const std::uint32_t used = target.depth.fetch_add(wanted, std::memory_order_relaxed);
-    if (used + wanted <= target.capacity || target.capacity == unbounded) [[likely]] return wanted;
+    if (used + wanted <= target.capacity || target.capacity == unbounded) [[likely]]
+      return wanted;
     target.depth.fetch_sub(wanted, std::memory_order_relaxed);
     if (wanted == 1) return 0;
     wanted = 1;

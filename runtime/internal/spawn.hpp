@@ -50,8 +50,9 @@ typename A::Ref spawn(Core& core, Cell* parent, SpawnOptions options, Args&&... 
       if constexpr ((std::is_copy_constructible_v<std::decay_t<Args>> && ...)) {
         set_factory(*cell, std::make_unique<CopyingFactory<A, std::decay_t<Args>...>>(args...));
       } else {
-        throw std::invalid_argument("spawn of " + std::string(type_name<A>()) +
-                                    ": an actor that restarts needs copyable constructor arguments");
+        throw std::invalid_argument(
+            "spawn of " + std::string(type_name<A>()) +
+            ": an actor that restarts needs copyable constructor arguments");
       }
     }
     ConstructionScope scope(cell);

@@ -6,7 +6,8 @@ namespace weir::internal {
 
 class TimerQueue;
 
-/// One armed timer, linked into the queue that will fire it. The queue's lock guards it while armed.
+/// One armed timer, linked into the queue that will fire it. The queue's lock guards it while
+/// armed.
 struct TimerEntry {
   TimerEntry* next = nullptr;
   TimerEntry** previous = nullptr;  // the pointer that points here; null when not armed

@@ -85,8 +85,8 @@ void TimerWheel::unlink(TimerEntry& entry) noexcept {
   entry.previous = nullptr;
 }
 
-// A slot of the base wheel may hold timers of this turn and of the next one up to `tick_`, so what is
-// within one full turn goes there; farther ones go to the first level whose span reaches them.
+// A slot of the base wheel may hold timers of this turn and of the next one up to `tick_`, so what
+// is within one full turn goes there; farther ones go to the first level whose span reaches them.
 void TimerWheel::place(TimerEntry& entry) noexcept {
   std::uint64_t due = tick_at_or_after(entry.due, tick_shift);
   if (due <= tick_) due = tick_ + 1;
@@ -115,8 +115,8 @@ void TimerWheel::settle_fresh(std::int64_t now_ns) noexcept {
   }
 }
 
-// Called when the base wheel has turned: the next slot of each level comes down, as far as the levels
-// below have turned too.
+// Called when the base wheel has turned: the next slot of each level comes down, as far as the
+// levels below have turned too.
 void TimerWheel::cascade() noexcept {
   int shift = base_bits;
   for (auto& level : upper_) {

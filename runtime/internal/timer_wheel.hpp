@@ -11,9 +11,9 @@ namespace weir::internal {
 
 /// A hierarchical timer wheel: arming and cancelling take constant time.
 ///
-/// Level 0 has 4,096 slots of one tick (0.52 ms, 2.1 s in all); each of the four levels above has 256
-/// slots, each as long as the whole level below. A timer waits in the level that spans its due time
-/// and moves down when the level below has turned once. Any thread may call any function.
+/// Level 0 has 4,096 slots of one tick (0.52 ms, 2.1 s in all); each of the four levels above has
+/// 256 slots, each as long as the whole level below. A timer waits in the level that spans its due
+/// time and moves down when the level below has turned once. Any thread may call any function.
 class TimerWheel final : public TimerQueue {
  public:
   explicit TimerWheel(std::int64_t now_ns) noexcept;
@@ -25,7 +25,8 @@ class TimerWheel final : public TimerQueue {
   /// Fires everything due at `now_ns`. Returns how many fired.
   std::size_t advance(std::int64_t now_ns) noexcept;
 
-  /// When `advance` should be called next: exact for the nearest 2 s, early beyond. `never` if empty.
+  /// When `advance` should be called next: exact for the nearest 2 s, early beyond. `never` if
+  /// empty.
   std::int64_t next_due() const noexcept;
 
   bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
@@ -51,9 +52,10 @@ class TimerWheel final : public TimerQueue {
 
   mutable SpinLock lock_;
   std::atomic<std::size_t> count_{0};
-  std::uint64_t tick_ = 0;  // everything due at this tick or before has fired
+  std::uint64_t tick_ = 0;       // everything due at this tick or before has fired
   TimerEntry* fresh_ = nullptr;  // armed lazily since the clock was last read
-  std::array<std::uint64_t, base_slots / 64> occupied_{};  // may be set for an empty slot, never the reverse
+  std::array<std::uint64_t, base_slots / 64>
+      occupied_{};  // may be set for an empty slot, never the reverse
   std::array<TimerEntry*, base_slots> base_{};
   std::array<std::array<TimerEntry*, level_slots>, upper_levels> upper_{};
 };

@@ -57,7 +57,8 @@ void withdraw(Cell& home, RevocableSignal& signal) noexcept {
     return;
   }
   std::uintptr_t last = this_worker->inbox;
-  while (const std::uintptr_t next = link_of(last)->next.load(std::memory_order_relaxed)) last = next;
+  while (const std::uintptr_t next = link_of(last)->next.load(std::memory_order_relaxed))
+    last = next;
   link_of(last)->next.store(oldest_first, std::memory_order_relaxed);
 }
 

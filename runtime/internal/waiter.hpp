@@ -9,8 +9,8 @@ namespace weir::internal {
 
 /// A suspended coroutine of an actor, and what it waits for. Lives in the coroutine's frame.
 ///
-/// Everything here happens on activations of `home`; `signal` is the way back in from other threads.
-/// Destroying the frame while it waits is allowed and ends the wait.
+/// Everything here happens on activations of `home`; `signal` is the way back in from other
+/// threads. Destroying the frame while it waits is allowed and ends the wait.
 class Waiter {
  public:
   Waiter(const Waiter&) = delete;
@@ -55,8 +55,9 @@ struct WaiterList {
   void cancel_all_of(Run* run) noexcept;
 };
 
-/// A signal that may have to be taken back: it lives in a coroutine frame that can be destroyed while
-/// the signal is on its way. Whoever sends it does so under a lock that the owner takes to withdraw.
+/// A signal that may have to be taken back: it lives in a coroutine frame that can be destroyed
+/// while the signal is on its way. Whoever sends it does so under a lock that the owner takes to
+/// withdraw.
 struct RevocableSignal : Signal {
   using Signal::Signal;
   bool is_sent = false;

@@ -22,7 +22,10 @@ Terminated describe_end(Cell& cell) {
 // Carries the news to a watcher; owns a reference to the cell that ended.
 struct EndedSignal : Signal, Pooled {
   EndedSignal(Cell& dead, const Watcher& watcher, Terminated news)
-      : Signal(&act), ended(&dead), notify(watcher.notify), is_linked(watcher.is_linked),
+      : Signal(&act),
+        ended(&dead),
+        notify(watcher.notify),
+        is_linked(watcher.is_linked),
         message(std::move(news)) {
     ended->add_ref();
   }

@@ -15,9 +15,9 @@ namespace weir::internal {
 
 struct Core;
 
-/// Messages to one actor that a handler has sent and nobody has seen yet. Linked locally and published
-/// with one exchange: after a burst, when the receiver is idle, and at the latest when the handler
-/// returns or suspends.
+/// Messages to one actor that a handler has sent and nobody has seen yet. Linked locally and
+/// published with one exchange: after a burst, when the receiver is idle, and at the latest when
+/// the handler returns or suspends.
 struct Outbox {
   // The receiver of the last message. Compared only, unless `holds_target`: then it is counted.
   Cell* target = nullptr;
@@ -33,10 +33,11 @@ struct Outbox {
 
 /// One thread that runs actors.
 ///
-/// Work waits in three places, looked at in this order: the slot (the actor messaged last, whose data
-/// is in this core's cache), the queue (first in, first out), and the stack of new actors (newest first
-/// for the owner, oldest first for thieves, which keeps trees of actors small). Other workers take from
-/// the queue and the stack at any time, and from the slot when the owner has been busy for long.
+/// Work waits in three places, looked at in this order: the slot (the actor messaged last, whose
+/// data is in this core's cache), the queue (first in, first out), and the stack of new actors
+/// (newest first for the owner, oldest first for thieves, which keeps trees of actors small). Other
+/// workers take from the queue and the stack at any time, and from the slot when the owner has been
+/// busy for long.
 struct alignas(128) Worker {
   Worker(Core& system, unsigned number, std::int64_t now_ns);
 
@@ -46,7 +47,8 @@ struct alignas(128) Worker {
   Cell* current = nullptr;
   Run* current_run = nullptr;
   Run* suspended_run = nullptr;  // the last handler that suspended
-  std::uintptr_t inbox = 0;  // signals taken from `current`'s control, oldest first, not yet processed
+  std::uintptr_t inbox =
+      0;  // signals taken from `current`'s control, oldest first, not yet processed
   Outbox outbox;
   std::uint32_t popped = 0;  // messages taken from `current` and not yet subtracted from its depth
   std::uint32_t settle_every = 64;
@@ -102,7 +104,8 @@ void schedule_fresh(Cell* cell) noexcept;
 void flush_outbox(Worker& worker) noexcept;
 
 inline void end_of_handler(Worker& worker) noexcept {
-  if (worker.outbox.holds_target) [[unlikely]] flush_outbox(worker);
+  if (worker.outbox.holds_target) [[unlikely]]
+    flush_outbox(worker);
   worker.outbox.target = nullptr;
 }
 
@@ -126,7 +129,8 @@ enum class SendStatus : std::uint8_t { sent, full, stopped };
     }
     outbox.last = node;
     --outbox.credit;
-    if (++outbox.count == Outbox::burst) [[unlikely]] publish_burst(*worker);
+    if (++outbox.count == Outbox::burst) [[unlikely]]
+      publish_burst(*worker);
     return SendStatus::sent;
   }
   return send_slowly(target, node);

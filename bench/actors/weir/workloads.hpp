@@ -1,0 +1,25 @@
+#pragma once
+
+/// The workloads as Weir does them; each verifies its outcome and prints one result line.
+namespace weir::bench::actors {
+
+void ping_pong();
+void count();
+void count_bounded();
+void many_to_one();
+void many_to_one_bounded();
+void ring();
+void big();
+
+void skynet();
+void fork_join();
+void memory();
+
+void ask();
+void ask_deadline();
+void latency();
+
+void timers();
+void idle();
+
+}  // namespace weir::bench::actors

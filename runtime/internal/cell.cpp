@@ -26,19 +26,16 @@ auto await_link(Load load) noexcept {
   }
 }
 
-void subtract_popped(Cell& cell, Worker& worker) noexcept {
-  if (worker.popped == 0) return;
-  cell.depth.fetch_sub(worker.popped, std::memory_order_seq_cst);
-  worker.popped = 0;
-  if (cell.has_waiters.load(std::memory_order_seq_cst)) [[unlikely]]
+void admit_if_waiting(Cell& cell) noexcept {
+  if (cell.has_waiters.load(std::memory_order_acquire)) [[unlikely]]
     admit_waiting(cell);
 }
 
 // After the message at the front has been handled: makes the next one the front.
 enum class Unlinked { more, empty, parked };
 
-Unlinked unlink_last(Cell& cell, Node* node, Worker& worker) noexcept {
-  subtract_popped(cell, worker);
+Unlinked unlink_last(Cell& cell, Node* node) noexcept {
+  admit_if_waiting(cell);
   cell.tail.store(nullptr, std::memory_order_relaxed);
   const bool stays = cell.attention != 0;
   auto expected = reinterpret_cast<std::uintptr_t>(node);
@@ -54,17 +51,17 @@ Unlinked unlink_last(Cell& cell, Node* node, Worker& worker) noexcept {
   return Unlinked::more;
 }
 
-Unlinked unlink_front(Cell& cell, Node* node, Worker& worker) noexcept {
+Unlinked unlink_front(Cell& cell, Node* node) noexcept {
   if (Node* next = node->next_node()) [[likely]] {
     cell.tail.store(next, std::memory_order_relaxed);
     return Unlinked::more;
   }
-  return unlink_last(cell, node, worker);
+  return unlink_last(cell, node);
 }
 
 // The mailbox looks empty: parks the cell, or finds the message that just came. True if parked.
-bool park_if_empty(Cell& cell, Worker& worker) noexcept {
-  subtract_popped(cell, worker);
+bool park_if_empty(Cell& cell) noexcept {
+  admit_if_waiting(cell);
   if (cell.tail.load(std::memory_order_acquire)) return false;
   std::uintptr_t expected = Cell::busy;
   if (cell.head.compare_exchange_strong(expected, Cell::idle, std::memory_order_acq_rel)) {
@@ -76,6 +73,16 @@ bool park_if_empty(Cell& cell, Worker& worker) noexcept {
   }
   await_link([&] { return cell.tail.load(std::memory_order_acquire); });
   return false;
+}
+
+Outcome handle(Cell& cell, Node* node) noexcept {
+  const MessageType& type = node->type();
+  if (node->has(Node::is_timer)) [[unlikely]]
+    return handle_timer(cell, node);
+  if (type.is_request && static_cast<RequestNode*>(node)->is_abandoned()) [[unlikely]] {
+    return skip_abandoned(cell, static_cast<RequestNode*>(node));
+  }
+  return invoke(cell, node);
 }
 
 // A parked cell must not be touched: the outcomes that need it keep it from parking by `attention`.
@@ -91,12 +98,12 @@ void finish_node(Cell& cell, Node* node, Outcome outcome) noexcept {
   }
 }
 
-void count_handled(Cell& cell) noexcept {
-  const std::uint32_t low = cell.handled_low.load(std::memory_order_relaxed) + 1;
-  cell.handled_low.store(low, std::memory_order_relaxed);
-  if (low == 0) [[unlikely]] {
-    cell.handled_high.store(
-        static_cast<std::uint16_t>(cell.handled_high.load(std::memory_order_relaxed) + 1),
+void count_popped(Cell& cell) noexcept {
+  const std::uint32_t count = cell.popped.load(std::memory_order_relaxed) + 1;
+  cell.popped.store(count, std::memory_order_release);
+  if (count == 0) [[unlikely]] {
+    cell.popped_high.store(
+        static_cast<std::uint16_t>(cell.popped_high.load(std::memory_order_relaxed) + 1),
         std::memory_order_relaxed);
   }
 }
@@ -174,31 +181,31 @@ void Cell::poke() noexcept {
 
 void Cell::activate(Worker& worker) noexcept {
   worker.current = this;
-  worker.popped = 0;
-  worker.settle_every = capacity < 512 ? capacity / 8 + 1 : 64;
+  const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
+  std::uint32_t until_admit = admit_every;
   std::uint32_t quota = worker.quota_left;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
       if (!attend(*this, worker)) break;
     }
-    Node* node = tail.load(std::memory_order_relaxed);
+    Node* node = tail.load(std::memory_order_acquire);
     if (!node) [[unlikely]] {
-      node = tail.load(std::memory_order_acquire);
-      if (!node) {
-        if (park_if_empty(*this, worker)) break;
-        continue;
-      }
+      if (park_if_empty(*this)) break;
+      continue;
     }
-    if (quota-- == 0) {
-      subtract_popped(*this, worker);
+    if (quota-- == 0) [[unlikely]] {
       yield_to_others(*this, worker);
       break;
     }
-    const Outcome outcome = handle(*this, node, worker);
-    count_handled(*this);
+    __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
+    count_popped(*this);
+    const Outcome outcome = handle(*this, node);
     end_of_handler(worker);
-    if (++worker.popped >= worker.settle_every) subtract_popped(*this, worker);
-    const Unlinked unlinked = unlink_front(*this, node, worker);
+    if (--until_admit == 0) [[unlikely]] {
+      admit_if_waiting(*this);
+      until_admit = admit_every;
+    }
+    const Unlinked unlinked = unlink_front(*this, node);
     // From here on a parked cell may run elsewhere; the node is ours alone.
     finish_node(*this, node, outcome);
     if (unlinked == Unlinked::parked) break;

@@ -68,13 +68,13 @@ struct alignas(64) Cell : Link {
   // Touched by senders.
   std::atomic<std::uintptr_t> head{head_terminated};
   std::atomic<std::uintptr_t> control{control_terminated};
-  std::atomic<std::uint32_t> depth{0};
+  std::atomic<std::uint32_t> enqueued{0};  // messages admitted so far
   std::uint32_t capacity = 0;
   std::atomic<std::uint32_t> refs{0};
   std::atomic<State> state{State::terminated};
   std::atomic<bool> has_waiters{false};  // somebody waits for room
   Overflow overflow = Overflow::fail;
-  std::uint8_t pool_class = 0;
+  bool is_unusual = false;  // simulated, or drops the oldest: sending needs a closer look
   std::atomic<std::uint64_t> id{0};
   const ActorType* type = nullptr;
   Core* core = nullptr;
@@ -86,8 +86,8 @@ struct alignas(64) Cell : Link {
   Cell* first_child = nullptr;
   Cell* previous_sibling = nullptr;
   Cell* next_sibling = nullptr;
-  std::atomic<std::uint32_t> handled_low{0};
-  std::atomic<std::uint16_t> handled_high{0};
+  std::atomic<std::uint32_t> popped{0};  // messages taken out so far
+  std::atomic<std::uint16_t> popped_high{0};
   std::uint8_t attention = 0;
   std::uint8_t flags = 0;
   std::atomic<Extension*> extension_pointer{nullptr};
@@ -121,10 +121,19 @@ struct alignas(64) Cell : Link {
   Extension* extension_if_any() const noexcept {
     return extension_pointer.load(std::memory_order_acquire);
   }
-  std::uint64_t handled() const noexcept {
-    return (std::uint64_t{handled_high.load(std::memory_order_relaxed)} << 32) |
-           handled_low.load(std::memory_order_relaxed);
+  /// Whether the mailbox can hold what has been admitted so far. Messages admitted later may have been
+  /// taken out already, so the difference can be negative.
+  bool has_room(std::uint32_t admitted) const noexcept {
+    const auto waiting_now =
+        static_cast<std::int32_t>(admitted - popped.load(std::memory_order_acquire));
+    return waiting_now <= static_cast<std::int32_t>(capacity);
   }
+  /// How many messages wait.
+  std::uint32_t depth() const noexcept {
+    const auto taken = popped.load(std::memory_order_acquire);
+    return enqueued.load(std::memory_order_relaxed) - taken;
+  }
+  std::uint64_t handled() const noexcept;
 
   static void free_cell(Cell* cell) noexcept;
 };

@@ -205,7 +205,12 @@ Extension& Cell::extension() {
   return *expected;
 }
 
-Extension::~Extension() = default;
+std::uint64_t Cell::handled() const noexcept {
+  const std::uint64_t all = (std::uint64_t{popped_high.load(std::memory_order_relaxed)} << 32) |
+                            popped.load(std::memory_order_relaxed);
+  const Extension* extension = extension_if_any();
+  return extension ? all - extension->set_aside.load(std::memory_order_relaxed) : all;
+}
 
 void Cell::free_cell(Cell* cell) noexcept {
   delete cell->extension_pointer.exchange(nullptr, std::memory_order_acquire);
@@ -214,7 +219,7 @@ void Cell::free_cell(Cell* cell) noexcept {
                       std::align_val_t{cell->type->object_alignment});
   }
   cell->id.store(0, std::memory_order_relaxed);
-  pool_give(cell->pool_class, cell);
+  pool_give(cell->type->pool_class, cell);
 }
 
 }  // namespace weir::internal

@@ -15,49 +15,6 @@ Outcome refuse_in_turn(RequestNode* request, Error error) noexcept {
   return Outcome::replied;
 }
 
-// The handler threw: the caller gets an error, the supervisor the exception.
-Outcome handle_exception(Cell& cell, Node* node) noexcept {
-  const std::exception_ptr exception = std::current_exception();
-  Outcome outcome = Outcome::done;
-  if (node->type().is_request && !node->has(Node::has_reply)) {
-    outcome =
-        refuse_in_turn(static_cast<RequestNode*>(node), Error(Errc::failed, describe(exception)));
-  } else if (node->type().is_request) {
-    outcome = Outcome::replied;
-  }
-  fail(cell, exception);
-  return outcome;
-}
-
-Outcome invoke(Cell& cell, Node* node) noexcept {
-  try {
-    return cell.type->table[node->type().index.load(std::memory_order_relaxed)](cell.object, node,
-                                                                                cell);
-  } catch (...) {
-    return handle_exception(cell, node);
-  }
-}
-
-Outcome handle_timer(Cell& cell, Node* node) noexcept {
-  TimerMessageBase& timer = *TimerMessageBase::of(node);
-  if (timer.state == TimerMessageBase::State::cancelled) return Outcome::done;
-  if (timer.repeat == Repeat::never) {
-    detach_timer(timer);
-    return invoke(cell, node);
-  }
-  timer.state = TimerMessageBase::State::handling;
-  cell.attention |= Cell::rearming;
-  this_worker->suspended_run = nullptr;
-  const Outcome outcome = invoke(cell, node);
-  if (outcome == Outcome::set_aside) return outcome;
-  Run* run = this_worker->suspended_run;
-  if (run && timer.repeat == Repeat::fixed_delay) {
-    run->timer = &timer;  // armed again when the handler ends
-    return Outcome::suspended;
-  }
-  return Outcome::repeats;
-}
-
 void child_ended(Cell& cell, Cell* child) noexcept {
   Extension* extension = child->extension_if_any();
   StopReason reason = extension ? extension->stop_reason : StopReason{};
@@ -99,7 +56,8 @@ void bring_back_stash(Cell& cell) noexcept {
   Extension& extension = cell.extension();
   Node* first = std::exchange(extension.stash_first, nullptr);
   Node* last = std::exchange(extension.stash_last, nullptr);
-  cell.depth.fetch_add(std::exchange(extension.stash_size, 0), std::memory_order_relaxed);
+  extension.set_aside += extension.stash_size;
+  cell.enqueued.fetch_add(std::exchange(extension.stash_size, 0), std::memory_order_relaxed);
   cell.attention &= static_cast<std::uint8_t>(~Cell::stashing);
   if (!first) return;
   if (cell.tail.load(std::memory_order_acquire) == nullptr) {
@@ -135,16 +93,44 @@ void feed_from_ring(Cell& cell) noexcept {
 
 }  // namespace
 
-Outcome handle(Cell& cell, Node* node, Worker&) noexcept {
-  const MessageType& type = node->type();
-  if (node->has(Node::is_timer)) [[unlikely]]
-    return handle_timer(cell, node);
-  if (type.is_request && static_cast<RequestNode*>(node)->is_abandoned()) [[unlikely]] {
-    cell.core->report_dead_letter(DeadLetterReason::abandoned, cell, type);
-    node->type_and_flags |= Node::unhandled;
-    return refuse_in_turn(static_cast<RequestNode*>(node), Errc::cancelled);
+Outcome skip_abandoned(Cell& cell, RequestNode* request) noexcept {
+  cell.core->report_dead_letter(DeadLetterReason::abandoned, cell, request->type());
+  request->type_and_flags |= Node::unhandled;
+  return refuse_in_turn(request, Errc::cancelled);
+}
+
+// The handler threw: the caller gets an error, the supervisor the exception.
+Outcome handle_exception(Cell& cell, Node* node) noexcept {
+  const std::exception_ptr exception = std::current_exception();
+  Outcome outcome = Outcome::done;
+  if (node->type().is_request && !node->has(Node::has_reply)) {
+    outcome =
+        refuse_in_turn(static_cast<RequestNode*>(node), Error(Errc::failed, describe(exception)));
+  } else if (node->type().is_request) {
+    outcome = Outcome::replied;
   }
-  return invoke(cell, node);
+  fail(cell, exception);
+  return outcome;
+}
+
+Outcome handle_timer(Cell& cell, Node* node) noexcept {
+  TimerMessageBase& timer = *TimerMessageBase::of(node);
+  if (timer.state == TimerMessageBase::State::cancelled) return Outcome::done;
+  if (timer.repeat == Repeat::never) {
+    detach_timer(timer);
+    return invoke(cell, node);
+  }
+  timer.state = TimerMessageBase::State::handling;
+  cell.attention |= Cell::rearming;
+  this_worker->suspended_run = nullptr;
+  const Outcome outcome = invoke(cell, node);
+  if (outcome == Outcome::set_aside) return outcome;
+  Run* run = this_worker->suspended_run;
+  if (run && timer.repeat == Repeat::fixed_delay) {
+    run->timer = &timer;  // armed again when the handler ends
+    return Outcome::suspended;
+  }
+  return Outcome::repeats;
 }
 
 void keep_aside(Cell& cell, Node* node) noexcept {
@@ -192,8 +178,7 @@ bool attend(Cell& cell, Worker& worker) noexcept {
       return false;
     }
     if ((cell.attention & Cell::blocking) == 0) break;
-    cell.depth.fetch_sub(std::exchange(worker.popped, 0), std::memory_order_seq_cst);
-    if (cell.has_waiters.load(std::memory_order_seq_cst)) admit_waiting(cell);
+    if (cell.has_waiters.load(std::memory_order_acquire)) admit_waiting(cell);
     std::uintptr_t expected = Cell::empty;
     if (cell.control.compare_exchange_strong(expected, Cell::waiting, std::memory_order_seq_cst)) {
       return false;

@@ -5,7 +5,6 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
-#include <weir/runtime/internal/phase_record.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 
 namespace weir {
@@ -37,7 +36,7 @@ std::uint32_t message_index(const MessageType& type) {
 }
 
 void post_to_self(Cell& cell, Node* node) noexcept {
-  cell.depth.fetch_add(1, std::memory_order_relaxed);
+  cell.enqueued.fetch_add(1, std::memory_order_relaxed);
   if (!cell.push(node, node)) dispose(node);
 }
 
@@ -83,12 +82,6 @@ void TaskOutcomeBase::wait_until_finished() {
 std::exception_ptr stopped_before_finished() noexcept {
   return std::make_exception_ptr(
       ErrorException(Error(Errc::stopped, "the system stopped before the task had finished")));
-}
-
-void forget_phase(Cell& cell) noexcept {
-  if (Extension* extension = cell.extension_if_any()) {
-    extension->phase.store(nullptr, std::memory_order_release);
-  }
 }
 
 }  // namespace internal

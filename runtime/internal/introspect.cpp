@@ -39,7 +39,8 @@ void add_extension(ActorInfo& info, const Extension& extension, std::int64_t now
   extension.failure_lock.lock();
   info.last_failure = extension.last_failure;
   extension.failure_lock.unlock();
-  if (const PhaseRecord* phase = extension.phase.load(std::memory_order_acquire)) {
+  const PhaseRecord* phase = extension.phase.load(std::memory_order_acquire);
+  if (phase && phase->is_live.load(std::memory_order_relaxed)) {
     info.phase = phase->current_name();
     info.phase_age = Duration(now_ns - phase->entered_ns.load(std::memory_order_relaxed));
   }
@@ -52,7 +53,7 @@ ActorInfo describe(const Cell& cell, std::int64_t now_ns) {
   info.parent = {
       parent && parent != cell.core->guardian ? parent->id.load(std::memory_order_relaxed) : 0};
   info.type = cell.type->name;
-  info.mailbox_depth = cell.depth.load(std::memory_order_relaxed);
+  info.mailbox_depth = cell.depth();
   info.mailbox_capacity = cell.capacity;
   info.messages_handled = cell.handled();
   info.is_stopping = !cell.is_running();

@@ -1,5 +1,6 @@
 #include <weir/runtime/internal/lifecycle.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <stdexcept>
 
@@ -28,25 +29,26 @@ std::uint32_t checked_capacity(const SpawnRequest& request) {
         ": mailbox_capacity is 0, so no message could ever be accepted; use "
         "at least 1, or weir::unbounded");
   }
-  return capacity;
+  constexpr std::uint32_t capacity_max = 1u << 30;
+  return capacity == unbounded ? unbounded : std::min(capacity, capacity_max);
 }
 
 void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noexcept {
   cell.next.store(0, std::memory_order_relaxed);
   cell.head.store(Cell::busy, std::memory_order_relaxed);
   cell.control.store(Cell::empty, std::memory_order_relaxed);
-  cell.depth.store(0, std::memory_order_relaxed);
+  cell.enqueued.store(0, std::memory_order_relaxed);
   cell.capacity = capacity;
   cell.has_waiters.store(false, std::memory_order_relaxed);
   cell.overflow = request.options.overflow;
-  cell.pool_class = request.type.pool_class;
+  cell.is_unusual = request.core.simulation || cell.overflow == Overflow::drop_oldest;
   cell.type = &request.type;
   cell.core = &request.core;
   cell.tail.store(nullptr, std::memory_order_relaxed);
   cell.parent = request.parent;
   cell.first_child = cell.previous_sibling = cell.next_sibling = nullptr;
-  cell.handled_low.store(0, std::memory_order_relaxed);
-  cell.handled_high.store(0, std::memory_order_relaxed);
+  cell.popped.store(0, std::memory_order_relaxed);
+  cell.popped_high.store(0, std::memory_order_relaxed);
   cell.attention = 0;
   cell.flags = 0;
   cell.extension_pointer.store(nullptr, std::memory_order_relaxed);
@@ -288,7 +290,7 @@ void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
   if (!cell.is_running()) return;
   if (mode == StopMode::drain) {
     auto* marker = new Envelope<DrainMarker>(DrainMarker{std::move(reason)});
-    cell.depth.fetch_add(1, std::memory_order_relaxed);
+    cell.enqueued.fetch_add(1, std::memory_order_relaxed);
     if (!cell.push(marker, marker)) dispose(marker);
     return;
   }

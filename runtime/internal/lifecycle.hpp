@@ -12,8 +12,12 @@ namespace weir::internal {
 struct Factory;
 
 // --- messages
-/// Handles one message; a throwing handler goes to supervision.
-Outcome handle(Cell& cell, Node* node, Worker& worker) noexcept;
+/// Calls the handler of one message; an exception goes to supervision.
+inline Outcome invoke(Cell& cell, Node* node) noexcept;
+Outcome handle_exception(Cell& cell, Node* node) noexcept;
+Outcome handle_timer(Cell& cell, Node* node) noexcept;
+/// The caller has given up: the request goes back without being handled.
+Outcome skip_abandoned(Cell& cell, RequestNode* request) noexcept;
 /// Moves a message to the stash.
 void keep_aside(Cell& cell, Node* node) noexcept;
 void rearm_after_handling(Cell& cell, Node* node) noexcept;
@@ -64,5 +68,14 @@ std::string describe(const std::exception_ptr& exception) noexcept;
 
 /// Destroys suspended handlers; their requests are answered with `error`.
 void destroy_runs(Cell& cell, const Error& error) noexcept;
+
+inline Outcome invoke(Cell& cell, Node* node) noexcept {
+  try {
+    const std::uint32_t index = node->type().index.load(std::memory_order_relaxed);
+    return cell.type->table[index](cell.object, node, cell);
+  } catch (...) {
+    return handle_exception(cell, node);
+  }
+}
 
 }  // namespace weir::internal

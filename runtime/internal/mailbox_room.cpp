@@ -28,10 +28,24 @@ void dequeue(Extension& extension, DeliverWaiter& waiter) noexcept {
 }
 
 bool reserve_one(Cell& cell) noexcept {
-  if (cell.depth.fetch_add(1, std::memory_order_seq_cst) < cell.capacity) return true;
-  cell.depth.fetch_sub(1, std::memory_order_seq_cst);
+  const std::uint32_t used = cell.enqueued.fetch_add(1, std::memory_order_relaxed);
+  if (cell.has_room(used + 1)) return true;
+  cell.enqueued.fetch_sub(1, std::memory_order_relaxed);
   return false;
 }
+
+// Makes the receiver look at those who wait at least once after each joined.
+struct WaitingSignal : Signal, Pooled {
+  WaitingSignal() noexcept : Signal(&act) {}
+  static void act(Signal* signal, Cell& cell) {
+    delete static_cast<WaitingSignal*>(signal);
+    if (cell.is_running()) {
+      admit_waiting(cell);
+    } else {
+      refuse_waiting(cell);
+    }
+  }
+};
 
 }  // namespace
 
@@ -46,22 +60,14 @@ bool DeliverWaiter::wait(Cell* receiver, Node* message, std::coroutine_handle<> 
   target = receiver;
   target->add_ref();
   Extension& extension = target->extension();
-  std::scoped_lock hold(extension.room_lock);
-  target->has_waiters.store(true, std::memory_order_seq_cst);
-  // The room may have come between the failed attempt and the flag; from here on the receiver sees
-  // the flag whenever it frees room.
-  if (!target->is_running()) {
-    progress = Progress::refused;
-    return false;
+  {
+    std::scoped_lock hold(extension.room_lock);
+    target->has_waiters.store(true, std::memory_order_relaxed);
+    suspend(coroutine);
+    enqueue(extension, *this);
   }
-  if (extension.first_waiting == nullptr && reserve_one(*target)) {
-    target->has_waiters.store(false, std::memory_order_relaxed);
-    progress = target->push(node, node) ? Progress::admitted : Progress::refused;
-    if (progress == Progress::admitted) node = nullptr;
-    return false;
-  }
-  suspend(coroutine);
-  enqueue(extension, *this);
+  // The receiver may have made room, or ended, before it could see us.
+  target->send_signal(new WaitingSignal);
   return true;
 }
 
@@ -93,7 +99,7 @@ void DeliverWaiter::on_signal(Signal* signal, Cell&) {
 void admit_waiting(Cell& cell) noexcept {
   Extension& extension = cell.extension();
   std::scoped_lock hold(extension.room_lock);
-  const std::uint32_t used = cell.depth.load(std::memory_order_relaxed);
+  const std::uint32_t used = cell.depth();
   // Half of the room at a time, so that senders work in batches.
   if (used > cell.capacity / 2) return;
   std::uint32_t senders = (cell.capacity - used) / room_per_sender + 1;
@@ -135,7 +141,7 @@ void push_ring(Cell& cell, Node* node) noexcept {
       if (!extension.ring_first) extension.ring_last = nullptr;
       --extension.ring_size;
     } else {
-      cell.depth.fetch_add(1, std::memory_order_relaxed);
+      cell.enqueued.fetch_add(1, std::memory_order_relaxed);
     }
     node->link_to(nullptr, std::memory_order_relaxed);
     if (extension.ring_last) {

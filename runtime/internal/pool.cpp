@@ -24,8 +24,9 @@ struct Slab {
 };
 
 struct Depot {
-  SpinLock lock;
+  alignas(64) SpinLock lock;
   std::vector<FullMagazine> full;
+  alignas(64) SpinLock slab_lock;  // held while fresh memory is touched, so apart from `lock`
   std::vector<Slab> slabs;
 };
 
@@ -62,7 +63,7 @@ Link* fresh_object(unsigned pool_class, char* memory) {
 Link* carve_magazine(unsigned pool_class) {
   const std::size_t bytes = pool_class_bytes(pool_class);
   Depot& depot = depots()[pool_class];
-  std::scoped_lock hold(depot.lock);
+  std::scoped_lock hold(depot.slab_lock);
   if (depot.slabs.empty() || depot.slabs.back().carved + bytes * magazine_size > slab_bytes) {
     auto* memory = static_cast<char*>(::operator new(slab_bytes, std::align_val_t{4096}));
     depot.slabs.push_back({memory, 0});
@@ -119,7 +120,7 @@ void for_each_cell_memory(void (*visit)(void* memory, void* context), void* cont
     Depot& depot = depots()[i];
     std::vector<Slab> slabs;
     {
-      std::scoped_lock hold(depot.lock);
+      std::scoped_lock hold(depot.slab_lock);
       slabs = depot.slabs;
     }
     const std::size_t bytes = pool_class_bytes(i);

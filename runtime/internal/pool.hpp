@@ -79,11 +79,13 @@ inline void* pool_take(unsigned pool_class) {
 
 inline void pool_give(unsigned pool_class, void* memory) noexcept {
   Magazine& magazine = magazines[pool_class];
+  // Before the push, so that giving and taking at the edge does not swap magazines each time.
+  if (magazine.count == magazine_size) [[unlikely]]
+    pool_overflow(pool_class);
   auto* object = static_cast<Link*>(memory);
   object->next.store(reinterpret_cast<std::uintptr_t>(magazine.first), std::memory_order_relaxed);
   magazine.first = object;
-  if (++magazine.count == magazine_size) [[unlikely]]
-    pool_overflow(pool_class);
+  ++magazine.count;
 }
 
 /// Memory for a message or a coroutine frame of `bytes`, 64-byte aligned when pooled.

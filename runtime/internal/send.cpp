@@ -11,10 +11,10 @@ namespace {
 // Reserves room for `wanted` messages. Near the limit, for one.
 std::uint32_t reserve(Cell& target, std::uint32_t wanted) noexcept {
   for (;;) {
-    const std::uint32_t used = target.depth.fetch_add(wanted, std::memory_order_relaxed);
-    if (used + wanted <= target.capacity || target.capacity == unbounded) [[likely]]
-      return wanted;
-    target.depth.fetch_sub(wanted, std::memory_order_relaxed);
+    const std::uint32_t used = target.enqueued.fetch_add(wanted, std::memory_order_relaxed);
+    if (target.capacity == unbounded) return wanted;
+    if (target.has_room(used + wanted)) return wanted;
+    target.enqueued.fetch_sub(wanted, std::memory_order_relaxed);
     if (wanted == 1) return 0;
     wanted = 1;
   }
@@ -94,7 +94,7 @@ void flush_outbox(Worker& worker) noexcept {
   Outbox& outbox = worker.outbox;
   publish(outbox);
   if (outbox.credit > 0) {
-    outbox.target->depth.fetch_sub(outbox.credit, std::memory_order_relaxed);
+    outbox.target->enqueued.fetch_sub(outbox.credit, std::memory_order_relaxed);
     outbox.credit = 0;
   }
   outbox.target->release();
@@ -104,11 +104,13 @@ void flush_outbox(Worker& worker) noexcept {
 
 SendStatus send_slowly(Cell* target, Node* node) noexcept {
   if (!target->is_running()) return SendStatus::stopped;
-  Core& core = *target->core;
-  if (core.simulation && core.simulation->refuses(*target)) return refuse_full(*target, node);
-  if (target->overflow == Overflow::drop_oldest) {
-    push_ring(*target, node);
-    return SendStatus::sent;
+  if (target->is_unusual) [[unlikely]] {
+    Core& core = *target->core;
+    if (core.simulation && core.simulation->refuses(*target)) return refuse_full(*target, node);
+    if (target->overflow == Overflow::drop_oldest) {
+      push_ring(*target, node);
+      return SendStatus::sent;
+    }
   }
   Worker* worker = this_worker;
   if (worker && worker->current) [[likely]] {

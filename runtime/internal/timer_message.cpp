@@ -13,7 +13,7 @@ namespace {
 // The message was admitted when the timer was armed, so it enters a full mailbox too.
 void deliver_timer(TimerEntry* entry) noexcept {
   auto* timer = static_cast<TimerMessageBase*>(entry);
-  timer->owner->depth.fetch_add(1, std::memory_order_relaxed);
+  timer->owner->enqueued.fetch_add(1, std::memory_order_relaxed);
   if (!timer->owner->push(timer->node(), timer->node())) dispose(timer->node());
 }
 

@@ -50,8 +50,6 @@ struct alignas(128) Worker {
   std::uintptr_t inbox =
       0;  // signals taken from `current`'s control, oldest first, not yet processed
   Outbox outbox;
-  std::uint32_t popped = 0;  // messages taken from `current` and not yet subtracted from its depth
-  std::uint32_t settle_every = 64;
   std::uint32_t quota_left = 0;
   std::uint32_t slot_streak = 0;
   std::uint32_t ticks = 0;

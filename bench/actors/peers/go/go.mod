@@ -1,0 +1,3 @@
+module weir/bench/actors
+
+go 1.23

@@ -1,0 +1,1 @@
+"""What all suites share: running programs, medians, tables, targets, and finding the suites."""

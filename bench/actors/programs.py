@@ -42,7 +42,7 @@ def prepare_go(build_dir):
     environment = {
         "CGO_ENABLED": "0",
         "GOCACHE": str(folder / "cache"),
-        "GOFLAGS": "-mod=mod",
+        "GOFLAGS": "-mod=mod -buildvcs=false",
         "GOPATH": str(folder / "path"),
         "GOPROXY": "off",
         "GOROOT": str(compiler.parent.parent),

@@ -28,9 +28,10 @@ class Actors(Suite):
 
     def run(self, options, report):
         session = Session(options)
-        bars = session.run_table() + session.run_idle()
+        bars = session.run_table()
         print()
         report.add(bars)
+        report.add(session.run_idle())
         session.run_latency()
         session.run_threads()
         session.run_instructions()

@@ -66,16 +66,14 @@ ActorSystem::~ActorSystem() {
 }
 
 StopReport ActorSystem::stop(StopOptions options) {
-  if (stop_report_) return *stop_report_;
   internal::forbid_inside_actors();
+  std::scoped_lock hold_report(stop_mutex_);
+  if (stop_report_) return *stop_report_;
   Core& core = *core_;
   const std::int64_t begin = core.now_ns();
-  const std::int64_t end = begin + options.timeout.count();
-  wait_until_quiet(core, begin + std::min(options.drain, options.timeout).count());
-  {
-    std::scoped_lock hold(core.tree_lock);
-    core.is_stopping.store(true);
-  }
+  const std::int64_t end = internal::saturating_sum(begin, options.timeout.count());
+  const Duration drain = std::min(options.drain, options.timeout);
+  wait_until_quiet(core, internal::saturating_sum(begin, drain.count()));
   internal::request_stop(*core.guardian, internal::StopMode::graceful,
                          {StopReason::Kind::system_stopped, {}});
   StopReport report;

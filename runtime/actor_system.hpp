@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,7 +44,7 @@ class ActorSystem {
 
   /// Starts an actor at the top of the tree. Throws what its constructor throws, and
   /// `std::invalid_argument` for options that make no sense. In a system that is stopping the actor
-  /// stops at once.
+  /// stops at once; in one that has stopped there is none, and the reference is empty.
   template <class A, class... Args>
   RefOf<A> spawn(Args&&... args) {
     return spawn<A>(SpawnOptions{}, std::forward<Args>(args)...);
@@ -60,11 +61,14 @@ class ActorSystem {
   T run(Task<T> task) {
     internal::TaskOutcome<T> outcome;
     internal::forbid_inside_actors();
-    spawn<internal::TaskActor<T>>(SpawnOptions{.name = "task"}, std::move(task), &outcome);
+    const auto actor =
+        spawn<internal::TaskActor<T>>(SpawnOptions{.name = "task"}, std::move(task), &outcome);
+    if (!actor) outcome.finish(internal::stopped_before_finished());
     return outcome.wait();
   }
 
-  /// Stops every actor. Safe to call more than once; later calls report what the first one found.
+  /// Stops every actor. Safe to call more than once and on several threads; later calls report what
+  /// the first one found. Not for use inside actors.
   StopReport stop(StopOptions options = {});
   bool is_stopping() const noexcept;
 
@@ -83,7 +87,8 @@ class ActorSystem {
   ActorSystem(ActorSystemOptions options, internal::SimulationHost* host);
 
   std::unique_ptr<internal::Core> core_;
-  std::optional<StopReport> stop_report_;
+  std::mutex stop_mutex_;
+  std::optional<StopReport> stop_report_;  // guarded by `stop_mutex_`
 };
 
 }  // namespace weir

@@ -59,7 +59,7 @@ void print_dead_letter(const DeadLetter& letter, std::uint64_t count) noexcept {
 }  // namespace
 
 Core::Core(ActorSystemOptions wanted, SimulationHost* host)
-    : options(std::move(wanted)), simulation(host) {
+    : options(std::move(wanted)), simulation(host), outside_random(options.seed) {
   unsigned threads = options.threads ? options.threads : std::thread::hardware_concurrency();
   if (simulation || threads == 0) threads = 1;
   for (unsigned i = 0; i < threads; ++i) {
@@ -88,16 +88,15 @@ std::int64_t Core::now_ns() const noexcept {
 
 std::uint64_t Core::random() noexcept {
   if (simulation) return simulation->random();
-  Worker* worker = this_worker;
-  return worker && &worker->core == this
-             ? worker->random()
-             : next_id.load(std::memory_order_relaxed) * 0x9E3779B97F4A7C15ull;
+  if (is_own_thread()) return this_worker->random();
+  std::uint64_t state = outside_random.fetch_add(random_step, std::memory_order_relaxed);
+  return next_random(state);
 }
 
 std::uint64_t Core::new_id() noexcept {
   constexpr std::uint64_t block = 1024;
   Worker* worker = this_worker;
-  if (!worker || &worker->core != this || simulation) {
+  if (!is_own_thread() || simulation) {
     return next_id.fetch_add(1, std::memory_order_relaxed);
   }
   if (worker->next_id == worker->last_id) {
@@ -109,14 +108,18 @@ std::uint64_t Core::new_id() noexcept {
 
 TimerQueue& Core::timers() noexcept {
   if (simulation) return simulation->timers(*this);
-  return this_worker->timers;
+  return (is_own_thread() ? *this_worker : *workers.front()).timers;
+}
+
+void Core::arm(TimerEntry& entry, std::int64_t due_ns) noexcept {
+  timers().arm(entry, due_ns);
+  if (!simulation && !is_own_thread()) wake(*workers.front());
 }
 
 void Core::count_dead_letter(DeadLetterReason reason) noexcept {
   const auto index = static_cast<std::size_t>(reason);
-  Worker* worker = this_worker;
-  if (worker && &worker->core == this) {
-    auto& counter = worker->dead_letters[index];
+  if (is_own_thread()) {
+    auto& counter = this_worker->dead_letters[index];
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   } else {
     dead_letters[index].fetch_add(1, std::memory_order_relaxed);

@@ -63,11 +63,13 @@ struct Core {
   std::atomic<std::uint32_t> injected_size{0};
 
   std::atomic<std::uint64_t> next_id{1};
+  std::atomic<std::uint64_t> outside_random;  // for threads that are not workers
   std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};  // of other threads
 
   std::mutex stop_mutex;
   std::condition_variable stop_changed;
   bool is_stopped = false;  // the guardian has ended
+  bool is_closed = false;   // no actor may join; guarded by `tree_lock`
   std::atomic<bool> is_stopping{false};
 
   std::unique_ptr<NameTable> names;
@@ -78,14 +80,20 @@ struct Core {
   std::int64_t now_ns() const noexcept;
   std::uint64_t random() noexcept;
   std::uint64_t new_id() noexcept;
+  /// Whether this thread is one of the system's workers.
+  bool is_own_thread() const noexcept { return this_worker && &this_worker->core == this; }
   /// The queue for timers armed on this thread.
   TimerQueue& timers() noexcept;
+  /// Arms a timer on any thread.
+  void arm(TimerEntry& entry, std::int64_t due_ns) noexcept;
 
   void inject(Cell* cell) noexcept;
   Cell* pop_injected() noexcept;
   /// Wakes a sleeping worker if nobody is looking for work already.
   void wake_if_needed() noexcept;
   void wake_one() noexcept;
+  /// True if the worker was asleep.
+  bool wake(Worker& worker) noexcept;
 
   void start_threads();
   void join_threads() noexcept;

@@ -45,7 +45,7 @@ void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noex
   cell.type = &request.type;
   cell.core = &request.core;
   cell.tail.store(nullptr, std::memory_order_relaxed);
-  cell.parent = request.parent;
+  cell.parent = request.parent ? request.parent : request.core.guardian;
   cell.first_child = cell.previous_sibling = cell.next_sibling = nullptr;
   cell.popped.store(0, std::memory_order_relaxed);
   cell.popped_high.store(0, std::memory_order_relaxed);
@@ -215,9 +215,34 @@ void run_stop_hook(Cell& cell) noexcept {
   }
 }
 
-bool has_unfinished(const Cell& cell) noexcept {
+bool has_unfinished(Cell& cell) noexcept {
   const Extension* extension = cell.extension_if_any();
-  return cell.first_child != nullptr || (extension && extension->runs);
+  if (extension && extension->runs) return true;
+  if ((cell.flags & Cell::guarding) == 0) return cell.first_child != nullptr;
+  // With the last child gone the tree is closed: nobody may join who would not be waited for.
+  std::scoped_lock hold(cell.core->tree_lock);
+  cell.core->is_closed = cell.first_child == nullptr;
+  return !cell.core->is_closed;
+}
+
+// False if the system has ended.
+bool enter_tree(Cell& cell) noexcept {
+  Cell& parent = *cell.parent;
+  Core& core = *cell.core;
+  bool is_late = false;
+  if (&parent == core.guardian) {  // whose children join on any thread
+    std::scoped_lock hold(core.tree_lock);
+    if (core.is_closed) return false;
+    is_late = core.is_stopping.load(std::memory_order_relaxed);
+    link_child(parent, &cell);
+  } else {
+    is_late = (parent.attention & Cell::stopping) != 0;
+    link_child(parent, &cell);
+  }
+  if (is_late) [[unlikely]] {
+    cell.send_signal(new StopSignal(StopMode::graceful, {StopReason::Kind::parent_stopped, {}}));
+  }
+  return true;
 }
 
 }  // namespace
@@ -237,44 +262,37 @@ Cell* prepare_cell(const SpawnRequest& request) {
         ::operator new(request.type.object_bytes, std::align_val_t{request.type.object_alignment});
   }
   cell->refs.store(1, std::memory_order_release);
+  if (cell->parent && !enter_tree(*cell)) [[unlikely]] {
+    cell->state.store(Cell::State::terminated, std::memory_order_relaxed);
+    cell->head.store(Cell::head_terminated, std::memory_order_relaxed);
+    cell->control.store(Cell::control_terminated, std::memory_order_relaxed);
+    cell->release();
+    return nullptr;
+  }
   return cell;
 }
 
 void discard_cell(Cell* cell) noexcept {
-  cell->state.store(Cell::State::terminated, std::memory_order_relaxed);
-  cell->head.store(Cell::head_terminated, std::memory_order_relaxed);
-  cell->control.store(Cell::control_terminated, std::memory_order_relaxed);
-  cell->release();
+  // The constructor may have spawned children, armed timers or given its reference away.
+  begin_stop(*cell, StopMode::kill, {StopReason::Kind::failed, "the constructor threw"});
+  schedule(cell);
 }
 
-void adopt(Cell* cell, Core& core) noexcept {
+void adopt(Cell* cell) noexcept {
   cell->flags |= Cell::constructed;
-  Cell* parent = cell->parent;
-  bool is_late = false;
-  if (!parent || parent == core.guardian) {
-    cell->parent = core.guardian;
-    std::scoped_lock hold(core.tree_lock);
-    link_child(*core.guardian, cell);
-    is_late = core.is_stopping.load(std::memory_order_relaxed);
-  } else {
-    link_child(*parent, cell);
-    is_late = (parent->attention & Cell::stopping) != 0;
-  }
-  if (is_late) [[unlikely]] {
-    cell->send_signal(new StopSignal(StopMode::graceful, {StopReason::Kind::parent_stopped, {}}));
-  }
   if (cell->type->start) {
     cell->attention |= Cell::starting;
     cell->flags |= Cell::fresh;
     schedule_fresh(cell);
-  } else if (is_late) {
+    return;
+  }
+  // The constructor may have stopped its actor or sent messages to it, and the parent may be
+  // stopping.
+  std::uintptr_t expected = Cell::busy;
+  const bool stops = (cell->attention & Cell::stopping) != 0;
+  if (stops ||
+      !cell->head.compare_exchange_strong(expected, Cell::idle, std::memory_order_acq_rel)) {
     schedule(cell);
-  } else {
-    // A constructor may have sent messages to its own actor.
-    std::uintptr_t expected = Cell::busy;
-    if (!cell->head.compare_exchange_strong(expected, Cell::idle, std::memory_order_acq_rel)) {
-      schedule(cell);
-    }
   }
 }
 
@@ -311,6 +329,10 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
   if (mode == StopMode::kill) destroy_runs(cell, Error(Errc::stopped, "killed"));
   const bool is_stopping = (cell.attention & Cell::stopping) != 0;
   if (!is_stopping) {
+    if ((cell.flags & Cell::guarding) != 0) {
+      std::scoped_lock hold(cell.core->tree_lock);
+      cell.core->is_stopping.store(true);
+    }
     cell.attention |= Cell::stopping;
     cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
     cell.state.store(Cell::State::stopping, std::memory_order_seq_cst);

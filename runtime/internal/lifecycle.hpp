@@ -43,11 +43,12 @@ struct SpawnRequest {
   Core& core;
 };
 
-/// A cell with everything but the user's object. Throws `std::invalid_argument` for bad options.
+/// A cell with its place in the tree and everything but the user's object. Null if the system has
+/// ended. Throws `std::invalid_argument` for bad options.
 Cell* prepare_cell(const SpawnRequest& request);
-/// Links a cell whose object has been constructed into the tree and starts it.
-void adopt(Cell* cell, Core& core) noexcept;
-/// Gives back a cell whose constructor threw.
+/// Starts a cell whose object has been constructed.
+void adopt(Cell* cell) noexcept;
+/// Ends a cell whose constructor threw.
 void discard_cell(Cell* cell) noexcept;
 
 enum class StopMode : std::uint8_t {

@@ -110,8 +110,15 @@ struct Envelope<M> final : RequestNode, Pooled {
 
   template <class Value>
   void set_reply(Value&& value) {
-    std::destroy_at(&message);
-    new (&reply) Result<Reply>(std::forward<Value>(value));
+    if constexpr (std::is_nothrow_constructible_v<Result<Reply>, Value>) {
+      std::destroy_at(&message);
+      new (&reply) Result<Reply>(std::forward<Value>(value));
+    } else {
+      // First made elsewhere: if that throws, the message must still be there.
+      Result<Reply> made(std::forward<Value>(value));
+      std::destroy_at(&message);
+      new (&reply) Result<Reply>(std::move(made));
+    }
     type_and_flags |= has_reply;
   }
 

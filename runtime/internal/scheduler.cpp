@@ -217,7 +217,7 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
     : core(system),
       index(number),
       next_request(std::uint64_t{number} << 48),
-      random_state(system.options.seed * 0x9E3779B97F4A7C15ull + number + 1),
+      random_state(system.options.seed * random_step + number + 1),
       timers(now_ns) {}
 
 void Worker::push_queue(Cell* cell) noexcept {
@@ -278,13 +278,15 @@ Cell* Worker::steal_fresh() noexcept {
   return cell;
 }
 
-std::uint64_t Worker::random() noexcept {
+std::uint64_t next_random(std::uint64_t& state) noexcept {
   // splitmix64
-  std::uint64_t z = (random_state += 0x9E3779B97F4A7C15ull);
+  std::uint64_t z = (state += random_step);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
   return z ^ (z >> 31);
 }
+
+std::uint64_t Worker::random() noexcept { return next_random(random_state); }
 
 void schedule(Cell* cell) noexcept {
   Core& core = *cell->core;
@@ -352,15 +354,20 @@ void Core::wake_if_needed() noexcept {
   }
 }
 
+bool Core::wake(Worker& worker) noexcept {
+  std::uint32_t expected = 1;
+  if (worker.parked.load(std::memory_order_seq_cst) != 1 ||
+      !worker.parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst)) {
+    return false;
+  }
+  sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  futex_wake(worker.parked);
+  return true;
+}
+
 void Core::wake_one() noexcept {
   for (auto& worker : workers) {
-    std::uint32_t expected = 1;
-    if (worker->parked.load(std::memory_order_relaxed) == 1 &&
-        worker->parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst)) {
-      sleepers.fetch_sub(1, std::memory_order_seq_cst);
-      futex_wake(worker->parked);
-      return;
-    }
+    if (wake(*worker)) return;
   }
 }
 

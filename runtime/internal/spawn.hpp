@@ -20,7 +20,7 @@ struct CopyingFactory final : Factory {
   explicit CopyingFactory(const Args&... values) : arguments(values...) {}
 
   void construct(void* memory) override {
-    std::apply([&](const Args&... values) { new (memory) A(values...); }, arguments);
+    std::apply([&](const Args&... values) { new (memory) A(Args(values)...); }, arguments);
   }
 
   std::tuple<Args...> arguments;
@@ -45,9 +45,12 @@ typename A::Ref spawn(Core& core, Cell* parent, SpawnOptions options, Args&&... 
                 "weir: spawn<A>(args...) needs a constructor A(args...)");
   const bool restarts = options.supervision.directive == Supervision::Directive::restart;
   Cell* cell = prepare_cell({actor_type<A>(), options, parent, core});
+  if (!cell) [[unlikely]]
+    return {};
   try {
     if (restarts) [[unlikely]] {
-      if constexpr ((std::is_copy_constructible_v<std::decay_t<Args>> && ...)) {
+      if constexpr ((std::is_copy_constructible_v<std::decay_t<Args>> && ...) &&
+                    std::is_constructible_v<A, std::decay_t<Args>...>) {
         set_factory(*cell, std::make_unique<CopyingFactory<A, std::decay_t<Args>...>>(args...));
       } else {
         throw std::invalid_argument(
@@ -62,7 +65,7 @@ typename A::Ref spawn(Core& core, Cell* parent, SpawnOptions options, Args&&... 
     throw;
   }
   auto ref = RefAccess::share<typename A::Ref>(cell);
-  adopt(cell, core);
+  adopt(cell);
   return ref;
 }
 

@@ -19,6 +19,11 @@ struct TimerEntry {
   bool is_armed() const noexcept { return previous != nullptr; }
 };
 
+/// `from + delay`, or the end of time if that is beyond it.
+constexpr std::int64_t saturating_sum(std::int64_t from, std::int64_t delay) noexcept {
+  return delay > INT64_MAX - from ? INT64_MAX : from + delay;
+}
+
 /// Fires timers. One per worker; another one under simulation.
 class TimerQueue {
  public:

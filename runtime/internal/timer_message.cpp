@@ -27,7 +27,7 @@ void arm_timer(TimerMessageBase& timer, Cell& owner, std::int64_t delay_ns) {
   extension.timers = &timer;
   timer.previous_timer = &extension.timers;
   timer.fire = &deliver_timer;
-  owner.core->timers().arm(timer, owner.core->now_ns() + delay_ns);
+  owner.core->arm(timer, saturating_sum(owner.core->now_ns(), delay_ns));
 }
 
 void detach_timer(TimerMessageBase& timer) noexcept {

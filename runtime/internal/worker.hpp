@@ -89,6 +89,10 @@ struct alignas(128) Worker {
   std::uint64_t random() noexcept;
 };
 
+inline constexpr std::uint64_t random_step = 0x9E3779B97F4A7C15ull;
+/// The next number of a generator.
+std::uint64_t next_random(std::uint64_t& state) noexcept;
+
 extern constinit thread_local Worker* this_worker __attribute__((tls_model("initial-exec")));
 inline Worker* Worker::current_worker() noexcept { return this_worker; }
 

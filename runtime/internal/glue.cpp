@@ -68,6 +68,8 @@ void forbid_inside_actors() {
 }
 
 void TaskOutcomeBase::finish(std::exception_ptr exception) {
+  // Who sees the task finished sees what it sent: its messages come before any later ones.
+  if (this_worker) end_of_handler(*this_worker);
   std::scoped_lock hold(mutex_);
   exception_ = std::move(exception);
   is_finished_ = true;

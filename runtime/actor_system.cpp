@@ -7,6 +7,7 @@
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/introspect.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/retired.hpp>
 #include <weir/runtime/internal/services.hpp>
 
 namespace weir {
@@ -63,6 +64,7 @@ ActorSystem::ActorSystem(ActorSystemOptions options, internal::SimulationHost* h
 ActorSystem::~ActorSystem() {
   if (core_->simulation) return;  // the simulation has taken the actors down
   stop({.drain = Duration::zero(), .timeout = core_->options.stop_timeout});
+  internal::retire(std::move(core_));
 }
 
 StopReport ActorSystem::stop(StopOptions options) {

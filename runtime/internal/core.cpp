@@ -73,12 +73,17 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
   blocking = std::make_unique<BlockingPool>(*this);
 }
 
-Core::~Core() {
+Core::~Core() { close(); }
+
+void Core::close() noexcept {
   join_threads();
   io.reset();
   blocking.reset();
   names.reset();
-  if (guardian) guardian->release();
+  if (guardian) std::exchange(guardian, nullptr)->release();
+  workers.clear();
+  has_ended.store(true, std::memory_order_seq_cst);
+  while (reporting.load(std::memory_order_seq_cst) > 0) relax_cpu();
 }
 
 std::int64_t Core::now_ns() const noexcept {
@@ -95,6 +100,10 @@ std::uint64_t Core::random() noexcept {
 
 std::uint64_t Core::new_id() noexcept {
   constexpr std::uint64_t block = 1024;
+  // Of the whole process, so that a weak reference never finds an actor of another system. Under
+  // simulation the same run must give the same ids.
+  static std::atomic<std::uint64_t> process_next_id{1};
+  auto& next_id = simulation ? simulated_next_id : process_next_id;
   Worker* worker = this_worker;
   if (!is_own_thread() || simulation) {
     return next_id.fetch_add(1, std::memory_order_relaxed);
@@ -126,6 +135,18 @@ void Core::count_dead_letter(DeadLetterReason reason) noexcept {
   }
 }
 
+// What the hook refers to may be gone once the system has ended. Its own threads have ended before;
+// others are waited for while they are inside.
+void Core::call_hook(const DeadLetter& letter) noexcept {
+  if (is_own_thread()) {
+    options.on_dead_letter(letter);
+    return;
+  }
+  reporting.fetch_add(1, std::memory_order_seq_cst);
+  if (!has_ended.load(std::memory_order_seq_cst)) options.on_dead_letter(letter);
+  reporting.fetch_sub(1, std::memory_order_seq_cst);
+}
+
 void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
                               const MessageType& message) noexcept {
   count_dead_letter(reason);
@@ -135,7 +156,7 @@ void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
                           name_of(target),
                           {target.id.load(std::memory_order_relaxed)}};
   if (options.on_dead_letter) {
-    options.on_dead_letter(letter);
+    call_hook(letter);
     return;
   }
   static LineLimiter limiters[dead_letter_reasons];

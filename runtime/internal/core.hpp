@@ -62,9 +62,11 @@ struct Core {
   Cell* injected_last = nullptr;
   std::atomic<std::uint32_t> injected_size{0};
 
-  std::atomic<std::uint64_t> next_id{1};
+  std::atomic<std::uint64_t> simulated_next_id{1};
   std::atomic<std::uint64_t> outside_random;  // for threads that are not workers
   std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};  // of other threads
+  std::atomic<std::uint32_t> reporting{0};                         // other threads inside a hook
+  std::atomic<bool> has_ended{false};                              // and no hook may be called
 
   std::mutex stop_mutex;
   std::condition_variable stop_changed;
@@ -97,10 +99,13 @@ struct Core {
 
   void start_threads();
   void join_threads() noexcept;
+  /// Ends everything but what a reference to an actor that has ended still needs.
+  void close() noexcept;
 
   void report_dead_letter(DeadLetterReason reason, const Cell& target,
                           const MessageType& message) noexcept;
   void count_dead_letter(DeadLetterReason reason) noexcept;
+  void call_hook(const DeadLetter& letter) noexcept;
   void report_failure(const Cell& cell, const std::string& message) noexcept;
 };
 

@@ -84,6 +84,14 @@ struct DrainMarker {
   StopReason reason;
 };
 
+// From here on senders are refused, though the actor may come to its stop later. True if this call
+// did it.
+bool leave_running(Cell& cell) noexcept {
+  auto expected = Cell::State::running;
+  return cell.state.compare_exchange_strong(expected, Cell::State::stopping,
+                                            std::memory_order_seq_cst);
+}
+
 void stop_children(Cell& cell, StopMode mode, StopReason::Kind kind) noexcept {
   std::unique_lock<SpinLock> hold(cell.core->tree_lock, std::defer_lock);
   if ((cell.flags & Cell::guarding) != 0) hold.lock();
@@ -305,17 +313,19 @@ void unlink_child(Cell& parent, Cell* child) noexcept {
 }
 
 void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
-  if (!cell.is_running()) return;
   if (mode == StopMode::drain) {
+    if (!cell.is_running()) return;
     auto* marker = new Envelope<DrainMarker>(DrainMarker{std::move(reason)});
     cell.enqueued.fetch_add(1, std::memory_order_relaxed);
     if (!cell.push(marker, marker)) dispose(marker);
     return;
   }
+  if (!leave_running(cell)) return;
   cell.send_signal(new StopSignal(mode, std::move(reason)));
 }
 
 void request_kill(Cell& cell, StopReason reason) noexcept {
+  leave_running(cell);
   cell.send_signal(new StopSignal(StopMode::kill, std::move(reason)));
 }
 

@@ -58,7 +58,7 @@ void begin_restart(Cell& cell, Extension& extension) {
   cell.attention |= Cell::restarting;
   if (extension.stash_first) cell.flags |= Cell::wants_unstash;
   for (Cell* child = cell.first_child; child; child = child->next_sibling) {
-    request_stop(*child, StopMode::kill, {StopReason::Kind::parent_stopped, {}});
+    request_kill(*child, {StopReason::Kind::parent_stopped, {}});
   }
   arm_backoff(cell, extension,
               next_backoff(*cell.core, extension.supervision, extension.restarts_in_window - 1));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <concepts>
 #include <memory>
+#include <span>
 #include <type_traits>
 
 #include <weir/runtime/internal/cell.hpp>
@@ -165,7 +166,7 @@ consteval void static_assert_handler() {
 }
 
 template <class A, class... Ms>
-const Invoke* make_table(MessageList<Ms...>) {
+std::span<const Invoke> make_table(MessageList<Ms...>) {
   (static_assert_handler<A, Ms>(), ...);
   std::uint32_t last = 0;
   ((last = std::max(last, message_index(Envelope<Ms>::type_of))), ...);
@@ -173,7 +174,7 @@ const Invoke* make_table(MessageList<Ms...>) {
   table[0] = &handle_drain_marker;
   ((table[Envelope<Ms>::type_of.index.load(std::memory_order_relaxed)] = &invoke_handler<A, Ms>),
    ...);
-  return table;
+  return {table, last + 1};
 }
 
 constexpr std::uint8_t cell_class_for(std::size_t bytes) noexcept {
@@ -198,7 +199,9 @@ ActorType make_actor_type() {
       .object_inside = fits,
       .interleaves = Interleaves<A>,
   };
-  type.table = make_table<A>(typename A::Messages{});
+  const std::span<const Invoke> table = make_table<A>(typename A::Messages{});
+  type.table = table.data();
+  type.table_size = table.size();
   type.destroy = [](void* object) noexcept { static_cast<A*>(object)->~A(); };
   if constexpr (HasStart<A>) type.start = &call_start<A>;
   if constexpr (HasStop<A>) type.stop = &call_stop<A>;

@@ -158,6 +158,7 @@ struct ActorType {
   bool object_inside;  // behind the cell, in the same memory
   bool interleaves;
   const Invoke* table = nullptr;  // by MessageType::index
+  std::size_t table_size = 0;
   void (*destroy)(void* object) noexcept = nullptr;
   Outcome (*start)(void* object, Cell& cell) = nullptr;
   Outcome (*stop)(void* object, Cell& cell) = nullptr;

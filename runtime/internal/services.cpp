@@ -6,49 +6,6 @@
 
 namespace weir::internal {
 
-NameTable::~NameTable() {
-  for (auto& [name, entry] : entries_) entry.cell->release();
-}
-
-bool NameTable::add(const std::string& name, Cell* cell) {
-  std::scoped_lock hold(mutex_);
-  const auto [at, is_new] = entries_.try_emplace(name, Entry{cell});
-  if (!is_new) {
-    if (at->second.cell->is_running()) return false;
-    at->second.cell->release();
-    at->second.cell = cell;
-  }
-  cell->add_ref();
-  return true;
-}
-
-bool NameTable::remove(const std::string& name) {
-  std::scoped_lock hold(mutex_);
-  const auto at = entries_.find(name);
-  if (at == entries_.end()) return false;
-  at->second.cell->release();
-  entries_.erase(at);
-  return true;
-}
-
-Cell* NameTable::find(const std::string& name) {
-  std::scoped_lock hold(mutex_);
-  const auto at = entries_.find(name);
-  if (at == entries_.end() || !at->second.cell->is_running()) return nullptr;
-  at->second.cell->add_ref();
-  return at->second.cell;
-}
-
-std::vector<std::string> NameTable::names() {
-  std::scoped_lock hold(mutex_);
-  std::vector<std::string> all;
-  for (const auto& [name, entry] : entries_) {
-    if (entry.cell->is_running()) all.push_back(name);
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 BlockingPool::~BlockingPool() {
   {
     std::scoped_lock hold(mutex_);

@@ -11,27 +11,9 @@
 #include <vector>
 
 #include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/name_table.hpp>
 
 namespace weir::internal {
-
-/// Names of actors, for `Registry`.
-class NameTable {
- public:
-  ~NameTable();
-  /// False if the name is taken by a living actor.
-  bool add(const std::string& name, Cell* cell);
-  bool remove(const std::string& name);
-  /// A counted reference, or null.
-  Cell* find(const std::string& name);
-  std::vector<std::string> names();
-
- private:
-  struct Entry {
-    Cell* cell;  // counted
-  };
-  std::mutex mutex_;
-  std::unordered_map<std::string, Entry> entries_;
-};
 
 /// Threads for calls that block, started when needed and kept for a while.
 class BlockingPool {

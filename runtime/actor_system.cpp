@@ -27,12 +27,17 @@ bool is_quiet(Core& core) noexcept {
 }
 
 void wait_until_quiet(Core& core, std::int64_t until_ns) {
+  if (core.simulation) {
+    core.simulation->run_until_quiet(until_ns);
+    return;
+  }
   while (!is_quiet(core) && core.now_ns() < until_ns) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
 bool wait_until_stopped(Core& core, std::int64_t until_ns) {
+  if (core.simulation) return core.simulation->run_until_stopped(core, until_ns);
   std::unique_lock hold(core.stop_mutex);
   const auto until = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(until_ns));
   return core.stop_changed.wait_until(hold, until, [&] { return core.is_stopped; });
@@ -46,6 +51,15 @@ void print_report(const Core& core, const StopReport& report) {
                  static_cast<unsigned long long>(info.id.value), info.mailbox_depth,
                  info.phase.empty() ? "" : ", phase ", info.phase.c_str());
   }
+}
+
+void end_by_force(Core& core) {
+  if (core.simulation) {
+    core.simulation->take_down(core);
+    return;
+  }
+  internal::kill_all(core);
+  wait_until_stopped(core, TimePoint::max().time_since_epoch().count());
 }
 
 }  // namespace
@@ -62,8 +76,9 @@ ActorSystem::ActorSystem(ActorSystemOptions options, internal::SimulationHost* h
 }
 
 ActorSystem::~ActorSystem() {
-  if (core_->simulation) return;  // the simulation has taken the actors down
-  stop({.drain = Duration::zero(), .timeout = core_->options.stop_timeout});
+  if (!core_->simulation) {  // which has taken its actors down
+    stop({.drain = Duration::zero(), .timeout = core_->options.stop_timeout});
+  }
   internal::retire(std::move(core_));
 }
 
@@ -82,8 +97,7 @@ StopReport ActorSystem::stop(StopOptions options) {
   if (!wait_until_stopped(core, end)) {
     report.did_not_stop = actors();
     print_report(core, report);
-    internal::kill_all(core);
-    wait_until_stopped(core, TimePoint::max().time_since_epoch().count());
+    end_by_force(core);
   }
   core.join_threads();
   stop_report_ = report;
@@ -110,7 +124,7 @@ TimePoint ActorSystem::now() const noexcept { return TimePoint(Duration(core_->n
 const ActorSystemOptions& ActorSystem::options() const noexcept { return core_->options; }
 
 unsigned ActorSystem::threads() const noexcept {
-  return static_cast<unsigned>(core_->workers.size());
+  return core_->simulation ? 1 : static_cast<unsigned>(core_->workers.size());
 }
 
 }  // namespace weir

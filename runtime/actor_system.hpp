@@ -63,7 +63,11 @@ class ActorSystem {
     internal::forbid_inside_actors();
     const auto actor =
         spawn<internal::TaskActor<T>>(SpawnOptions{.name = "task"}, std::move(task), &outcome);
-    if (!actor) outcome.finish(internal::stopped_before_finished());
+    if (actor) {
+      internal::finish_if_simulated(*internal::RefAccess::cell(actor), outcome);
+    } else {
+      outcome.finish(internal::stopped_before_finished());
+    }
     return outcome.wait();
   }
 

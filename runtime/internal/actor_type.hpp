@@ -171,7 +171,7 @@ std::span<const Invoke> make_table(MessageList<Ms...>) {
   std::uint32_t last = 0;
   ((last = std::max(last, message_index(Envelope<Ms>::type_of))), ...);
   auto* table = new Invoke[last + 1]{};  // for the life of the process
-  table[0] = &handle_drain_marker;
+  table[0] = &handle_turn_marker;
   ((table[Envelope<Ms>::type_of.index.load(std::memory_order_relaxed)] = &invoke_handler<A, Ms>),
    ...);
   return {table, last + 1};

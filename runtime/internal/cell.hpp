@@ -62,6 +62,7 @@ struct alignas(64) Cell : Link {
     stashing = 16,      // messages are set aside
     ring_mailbox = 32,  // drop_oldest: messages wait in the extension
     rearming = 64,      // the message being handled is a periodic timer
+    observed = 128,     // a simulation looks at every message first
     blocking = suspended | starting | restarting | stopping,
   };
 

@@ -12,7 +12,7 @@
 namespace weir::internal {
 namespace {
 
-constexpr Invoke guardian_table[] = {&handle_drain_marker};
+constexpr Invoke guardian_table[] = {&handle_turn_marker};
 
 constexpr ActorType guardian_type{
     .name = "weir::guardian",

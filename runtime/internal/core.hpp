@@ -20,6 +20,7 @@ namespace weir::internal {
 class BlockingPool;
 class IoService;
 class NameTable;
+class TaskOutcomeBase;
 
 /// Replaces threads, clock and chance when a system runs under simulation.
 class SimulationHost {
@@ -31,8 +32,21 @@ class SimulationHost {
   virtual std::uint64_t random() noexcept = 0;
   /// True to refuse this message as if the mailbox were full.
   virtual bool refuses(const Cell& target) noexcept = 0;
+  /// A message has been sent: others may run before its sender goes on.
+  virtual void after_send() noexcept = 0;
+  /// The message at the front of the mailbox, if any, is about to be handled.
+  virtual void before_message(Cell& cell) noexcept = 0;
   /// Runs blocking work as an event of its own.
   virtual void run_blocking(Core& core, void (*work)(void*), void* context) = 0;
+
+  /// Runs actors until the task has finished. Throws if it cannot.
+  virtual void finish(Cell& task, const TaskOutcomeBase& outcome) = 0;
+  /// Runs actors until none has anything to do but wait for time to pass.
+  virtual void run_until_quiet(std::int64_t until_ns) = 0;
+  /// True if every actor of the system has ended by then.
+  virtual bool run_until_stopped(Core& core, std::int64_t until_ns) = 0;
+  /// Kills every actor of the system.
+  virtual void take_down(Core& core) = 0;
 };
 
 /// Everything the actors of one system share.

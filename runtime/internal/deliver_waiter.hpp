@@ -14,6 +14,7 @@ struct DeliverWaiter : public Waiter {
   /// Waits for room for `message`. False if the outcome is known at once.
   bool wait(Cell* target, Node* message, std::coroutine_handle<> coroutine);
   void cancel() noexcept override;
+  std::string describe() const override;
 
   Cell* target = nullptr;  // counted while waiting
   Node* node = nullptr;    // the message, until it has been admitted

@@ -186,6 +186,7 @@ bool attend(Cell& cell, Worker& worker) noexcept {
   }
   if ((cell.flags & Cell::wants_unstash) != 0) bring_back_stash(cell);
   if ((cell.attention & Cell::ring_mailbox) != 0) feed_from_ring(cell);
+  if ((cell.attention & Cell::observed) != 0) cell.core->simulation->before_message(cell);
   return true;
 }
 

@@ -76,9 +76,18 @@ void TaskOutcomeBase::finish(std::exception_ptr exception) {
   changed_.notify_all();
 }
 
+bool TaskOutcomeBase::is_finished() const {
+  std::scoped_lock hold(mutex_);
+  return is_finished_;
+}
+
 void TaskOutcomeBase::wait_until_finished() {
   std::unique_lock hold(mutex_);
   changed_.wait(hold, [this] { return is_finished_; });
+}
+
+void finish_if_simulated(Cell& task, const TaskOutcomeBase& outcome) {
+  if (SimulationHost* simulation = task.core->simulation) simulation->finish(task, outcome);
 }
 
 std::exception_ptr stopped_before_finished() noexcept {

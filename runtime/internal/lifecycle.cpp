@@ -49,7 +49,7 @@ void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noex
   cell.first_child = cell.previous_sibling = cell.next_sibling = nullptr;
   cell.popped.store(0, std::memory_order_relaxed);
   cell.popped_high.store(0, std::memory_order_relaxed);
-  cell.attention = 0;
+  cell.attention = request.core.simulation ? Cell::observed : 0;
   cell.flags = 0;
   cell.extension_pointer.store(nullptr, std::memory_order_relaxed);
   cell.id.store(request.core.new_id(), std::memory_order_relaxed);
@@ -79,9 +79,10 @@ struct StopSignal : Signal, Pooled {
   StopReason reason;
 };
 
-// Stops after everything before it in the mailbox.
-struct DrainMarker {
+// Stops the actor after everything before it in the mailbox, or fails it.
+struct TurnMarker {
   StopReason reason;
+  bool fails = false;
 };
 
 // From here on senders are refused, though the actor may come to its stop later. True if this call
@@ -315,7 +316,7 @@ void unlink_child(Cell& parent, Cell* child) noexcept {
 void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
   if (mode == StopMode::drain) {
     if (!cell.is_running()) return;
-    auto* marker = new Envelope<DrainMarker>(DrainMarker{std::move(reason)});
+    auto* marker = new Envelope<TurnMarker>(TurnMarker{std::move(reason)});
     cell.enqueued.fetch_add(1, std::memory_order_relaxed);
     if (!cell.push(marker, marker)) dispose(marker);
     return;
@@ -329,14 +330,24 @@ void request_kill(Cell& cell, StopReason reason) noexcept {
   cell.send_signal(new StopSignal(StopMode::kill, std::move(reason)));
 }
 
-Outcome handle_drain_marker(void*, Node* node, Cell& cell) {
-  begin_stop(cell, StopMode::graceful,
-             std::move(static_cast<Envelope<DrainMarker>*>(node)->message.reason));
+Node* make_failing_marker(std::string message) {
+  return new Envelope<TurnMarker>(
+      TurnMarker{{StopReason::Kind::failed, std::move(message)}, /*fails=*/true});
+}
+
+Outcome handle_turn_marker(void*, Node* node, Cell& cell) {
+  TurnMarker& marker = static_cast<Envelope<TurnMarker>*>(node)->message;
+  if (marker.fails) throw std::runtime_error(marker.reason.message);
+  begin_stop(cell, StopMode::graceful, std::move(marker.reason));
   return Outcome::done;
 }
 
 void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
-  if (mode == StopMode::kill) destroy_runs(cell, Error(Errc::stopped, "killed"));
+  if (mode == StopMode::kill) {
+    destroy_runs(cell, Error(Errc::stopped, "killed"));
+    // Also of an actor that was stopping in good order until now.
+    if (reason.kind == StopReason::Kind::killed) cell.flags |= Cell::stop_hook_ran;
+  }
   const bool is_stopping = (cell.attention & Cell::stopping) != 0;
   if (!is_stopping) {
     if ((cell.flags & Cell::guarding) != 0) {

@@ -90,6 +90,11 @@ void DeliverWaiter::cancel() noexcept {
   resume();
 }
 
+std::string DeliverWaiter::describe() const {
+  return "room in the mailbox of #" + std::to_string(target->id.load(std::memory_order_relaxed)) +
+         " " + std::string(target->type->name);
+}
+
 void DeliverWaiter::on_signal(Signal* signal, Cell&) {
   auto* sent = static_cast<AdmittedSignal*>(static_cast<RevocableSignal*>(signal));
   sent->is_sent = false;

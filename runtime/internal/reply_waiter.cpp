@@ -132,6 +132,17 @@ void ReplyWaiter::cancel() noexcept {
   resume();
 }
 
+std::string ReplyWaiter::describe() const {
+  if (!in_flight_) return "nothing";
+  std::string text = "the reply to " + std::string(in_flight_->type().name()) + " from #" +
+                     std::to_string(target_id_);
+  if (target_->try_add_ref(target_id_)) {
+    text += " " + std::string(target_->type->name);
+    target_->release();
+  }
+  return text;
+}
+
 void receive_reply(Cell& home, RequestNode* request) noexcept {
   Extension& extension = home.extension();
   extension.outstanding.store(extension.outstanding.load(std::memory_order_relaxed) - 1,

@@ -13,6 +13,7 @@ class ReplyWaiter : public Waiter, private TimerEntry {
   bool ask(Cell* target, RequestNode* request, Duration timeout, std::coroutine_handle<> handle);
 
   void cancel() noexcept override;
+  std::string describe() const override;
 
  protected:
   ReplyWaiter() noexcept = default;

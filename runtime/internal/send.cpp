@@ -83,6 +83,20 @@ SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
   return SendStatus::sent;
 }
 
+// Published at once: whoever runs next sees it, and somebody may run before the sender goes on.
+SendStatus send_simulated(Cell& target, Node* node) noexcept {
+  SimulationHost& simulation = *target.core->simulation;
+  if (simulation.refuses(target)) return refuse_full(target, node);
+  if (target.overflow == Overflow::drop_oldest) {
+    push_ring(target, node);
+  } else {
+    if (reserve(target, 1) == 0) return refuse_full(target, node);
+    if (!target.push(node, node)) return SendStatus::stopped;
+  }
+  simulation.after_send();
+  return SendStatus::sent;
+}
+
 }  // namespace
 
 void publish_burst(Worker& worker) noexcept {
@@ -105,12 +119,9 @@ void flush_outbox(Worker& worker) noexcept {
 SendStatus send_slowly(Cell* target, Node* node) noexcept {
   if (!target->is_running()) return SendStatus::stopped;
   if (target->is_unusual) [[unlikely]] {
-    Core& core = *target->core;
-    if (core.simulation && core.simulation->refuses(*target)) return refuse_full(*target, node);
-    if (target->overflow == Overflow::drop_oldest) {
-      push_ring(*target, node);
-      return SendStatus::sent;
-    }
+    if (target->core->simulation) return send_simulated(*target, node);
+    push_ring(*target, node);
+    return SendStatus::sent;
   }
   Worker* worker = this_worker;
   if (worker && worker->current) [[likely]] {

@@ -14,8 +14,10 @@ void fail_with(Cell& cell, std::string message) noexcept;
 /// Goes on with stopping or restarting as far as possible. True if the cell has terminated.
 bool advance_lifecycle(Cell& cell, Worker& worker) noexcept;
 bool advance_stop(Cell& cell, Worker& worker) noexcept;
-/// Entry 0 of every dispatch table: stops the actor when its turn comes.
-Outcome handle_drain_marker(void* object, Node* node, Cell& cell);
+/// Entry 0 of every dispatch table: stops or fails the actor when its turn comes.
+Outcome handle_turn_marker(void* object, Node* node, Cell& cell);
+/// A message whose handling fails the actor, as if a handler had thrown.
+Node* make_failing_marker(std::string message);
 /// The actor is built anew: it has entered no phase yet.
 void forget_phase(Cell& cell) noexcept;
 /// Calls on_start.

@@ -19,6 +19,7 @@ void forbid_inside_actors();
 class TaskOutcomeBase {
  public:
   void finish(std::exception_ptr exception);
+  bool is_finished() const;
 
  protected:
   void wait_until_finished();
@@ -26,7 +27,7 @@ class TaskOutcomeBase {
   std::exception_ptr exception_;
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_finished_ = false;
 };
@@ -50,6 +51,9 @@ class TaskOutcome<void> final : public TaskOutcomeBase {
     if (exception_) std::rethrow_exception(exception_);
   }
 };
+
+/// Under simulation the thread that waits is the one that runs the actors.
+void finish_if_simulated(Cell& task, const TaskOutcomeBase& outcome);
 
 std::exception_ptr stopped_before_finished() noexcept;
 

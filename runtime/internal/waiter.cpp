@@ -66,6 +66,8 @@ Waiter::~Waiter() {
   if (home_) forget();
 }
 
+std::string Waiter::describe() const { return "something to happen"; }
+
 void Waiter::suspend(std::coroutine_handle<> handle) {
   Worker* worker = this_worker;
   check(worker && worker->current, "a coroutine waits on behalf of an actor");
@@ -100,6 +102,14 @@ void WaiterList::add(Waiter& waiter) noexcept {
 void WaiterList::remove(Waiter& waiter) noexcept {
   (waiter.previous_ ? waiter.previous_->next_ : first) = waiter.next_;
   if (waiter.next_) waiter.next_->previous_ = waiter.previous_;
+}
+
+std::string WaiterList::describe() const {
+  std::string all;
+  for (const Waiter* waiter = first; waiter; waiter = waiter->next_) {
+    all = waiter->describe() + (all.empty() ? "" : " and ") + all;
+  }
+  return all;
 }
 
 void WaiterList::cancel_all_of(Run* run) noexcept {

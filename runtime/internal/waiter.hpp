@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coroutine>
+#include <string>
 
 #include <weir/runtime/internal/cell.hpp>
 #include <weir/runtime/internal/timer_entry.hpp>
@@ -18,6 +19,8 @@ class Waiter {
 
   /// The wait ends early with `Errc::cancelled`.
   virtual void cancel() noexcept = 0;
+  /// What it waits for, for people.
+  virtual std::string describe() const;
 
  protected:
   Waiter() = default;
@@ -51,6 +54,8 @@ struct WaiterList {
 
   void add(Waiter& waiter) noexcept;
   void remove(Waiter& waiter) noexcept;
+  /// What all of them wait for.
+  std::string describe() const;
   /// Cancels every waiter that belongs to `run`.
   void cancel_all_of(Run* run) noexcept;
 };

@@ -8,7 +8,8 @@
 
 namespace weir {
 
-/// What a full mailbox does with the next message. `deliver` waits for room whatever the policy.
+/// What a full mailbox does with the next message. `deliver` waits for room instead, except where
+/// `drop_oldest` always makes some.
 enum class Overflow : std::uint8_t {
   fail,         // refuse it: `send` returns it with `Errc::full`
   drop_newest,  // discard it, and count it as a dead letter

@@ -20,6 +20,8 @@ class DeliverAwaiter final : private DeliverWaiter {
 
   bool await_ready() noexcept {
     if (!receiver_) return true;
+    // A full mailbox would drop it as if it had accepted it: wait in line from the start.
+    if (receiver_->overflow == Overflow::drop_newest) return !receiver_->is_running();
     status_ = send(receiver_, envelope_);
     if (status_ == SendStatus::sent) envelope_ = nullptr;
     return status_ != SendStatus::full;

@@ -117,10 +117,7 @@ class Actor : public ActorBase {
       throw std::invalid_argument(
           "schedule_every: a period of zero would never let the actor rest");
     }
-    auto* timer = new internal::RepeatedMessage<M>(std::forward<Args>(args)...);
-    timer->repeat =
-        mode == Every::fixed_rate ? internal::Repeat::fixed_rate : internal::Repeat::fixed_delay;
-    timer->period = period.count();
+    auto* timer = new internal::RepeatedMessage<M>(mode, period, std::forward<Args>(args)...);
     internal::arm_timer(*timer, cell(), period.count());
     return make_timer(*timer);
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <weir/runtime/clock.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
 
 namespace weir {
@@ -57,8 +58,11 @@ struct TimerMessage : TimerMessageBase, Pooled {
     static_assert(sizeof(TimerMessageBase) % alignof(Envelope<M>) == 0,
                   "the message stands right behind its timer");
     envelope.type_and_flags |= Node::is_timer;
-    destroy = [](TimerMessageBase* self) noexcept { delete static_cast<TimerMessage*>(self); };
+    operations = &once;
   }
+
+  static constexpr TimerOperations once{
+      [](TimerMessageBase* self) noexcept { delete static_cast<TimerMessage*>(self); }, nullptr};
 
   Envelope<M> envelope;
 };
@@ -67,20 +71,24 @@ struct TimerMessage : TimerMessageBase, Pooled {
 template <class M>
 struct RepeatedMessage final : TimerMessage<M> {
   template <class... Args>
-  explicit RepeatedMessage(Args&&... args)
-      : TimerMessage<M>(args...), original{std::forward<Args>(args)...} {
-    this->destroy = [](TimerMessageBase* self) noexcept {
-      delete static_cast<RepeatedMessage*>(self);
-    };
-    this->renew = [](TimerMessageBase* self) {
-      auto* repeated = static_cast<RepeatedMessage*>(self);
-      std::destroy_at(&repeated->envelope);
-      new (&repeated->envelope) Envelope<M>(repeated->original);
-      repeated->envelope.type_and_flags |= Node::is_timer;
-    };
+  explicit RepeatedMessage(Every mode, Duration every, Args&&... args)
+      : TimerMessage<M>(args...), original{std::forward<Args>(args)...}, period(every.count()) {
+    this->repeat = mode == Every::fixed_rate ? Repeat::fixed_rate : Repeat::fixed_delay;
+    this->operations = &again;
   }
 
+  static std::int64_t renew(TimerMessageBase* self) {
+    auto* repeated = static_cast<RepeatedMessage*>(self);
+    std::destroy_at(&repeated->envelope);
+    ::new (&repeated->envelope) Envelope<M>(repeated->original);
+    repeated->envelope.type_and_flags |= Node::is_timer;
+    return repeated->period;
+  }
+  static constexpr TimerOperations again{
+      [](TimerMessageBase* self) noexcept { delete static_cast<RepeatedMessage*>(self); }, &renew};
+
   M original;
+  std::int64_t period;
 };
 
 }  // namespace internal

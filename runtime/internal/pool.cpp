@@ -1,5 +1,7 @@
 #include <weir/runtime/internal/pool.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@ struct FullMagazine {
 
 struct Slab {
   char* begin;
+  std::size_t bytes;
   std::size_t carved;  // bytes handed out so far
 };
 
@@ -30,7 +33,9 @@ struct Depot {
   std::vector<Slab> slabs;
 };
 
-constexpr std::size_t slab_bytes = std::size_t{1} << 21;
+// A class starts small and grows by slabs four times as large, up to one huge page.
+constexpr std::size_t slab_bytes_min = std::size_t{1} << 16;
+constexpr std::size_t slab_bytes_max = std::size_t{1} << 21;
 
 // Never destroyed: threads may return magazines after static destruction has begun.
 Depot* depots() {
@@ -59,14 +64,21 @@ Link* fresh_object(unsigned pool_class, char* memory) {
   return new (memory) Link;
 }
 
+Slab make_slab(const Depot& depot, std::size_t needed) {
+  const std::size_t wanted = depot.slabs.empty() ? slab_bytes_min : depot.slabs.back().bytes * 4;
+  const std::size_t bytes = std::bit_ceil(std::max(needed, std::min(wanted, slab_bytes_max)));
+  auto* memory = static_cast<char*>(::operator new(bytes, std::align_val_t{bytes}));
+  return {memory, bytes, 0};
+}
+
 // Under the lock to the end: a cell is constructed before anyone walking the slabs can see it.
 Link* carve_magazine(unsigned pool_class) {
   const std::size_t bytes = pool_class_bytes(pool_class);
   Depot& depot = depots()[pool_class];
   std::scoped_lock hold(depot.slab_lock);
-  if (depot.slabs.empty() || depot.slabs.back().carved + bytes * magazine_size > slab_bytes) {
-    auto* memory = static_cast<char*>(::operator new(slab_bytes, std::align_val_t{4096}));
-    depot.slabs.push_back({memory, 0});
+  const std::size_t needed = bytes * magazine_size;
+  if (depot.slabs.empty() || depot.slabs.back().carved + needed > depot.slabs.back().bytes) {
+    depot.slabs.push_back(make_slab(depot, needed));
   }
   Slab& slab = depot.slabs.back();
   Link* next = nullptr;
@@ -75,7 +87,7 @@ Link* carve_magazine(unsigned pool_class) {
     object->next.store(reinterpret_cast<std::uintptr_t>(next), std::memory_order_relaxed);
     next = object;
   }
-  slab.carved += bytes * magazine_size;
+  slab.carved += needed;
   return next;
 }
 

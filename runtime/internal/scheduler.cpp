@@ -16,9 +16,10 @@ constinit thread_local Worker* this_worker = nullptr;
 
 namespace {
 
-// How often a worker looks around before it sleeps: tens of microseconds, about what sleeping and
-// waking would cost.
-constexpr int search_rounds = 1000;
+// How often a worker looks around before it sleeps: up to tens of microseconds, about what sleeping
+// and waking would cost; less and less if it keeps looking in vain.
+constexpr int search_rounds_max = 1000;
+constexpr int search_rounds_min = 30;
 // A thief takes from another worker's slot when that worker has been inside one activation for so
 // many rounds of looking.
 constexpr int patience_rounds = 40;
@@ -162,11 +163,11 @@ void advance_timers(Worker& worker) noexcept {
   if (!worker.timers.is_empty()) worker.timers.advance(worker.core.now_ns());
 }
 
-// Timers of a worker that is stuck in a long handler are fired by whoever has time.
-void advance_all_timers(Worker& worker) noexcept {
+// The timers of workers that are stuck in a long handler.
+void advance_timers_of_others(Worker& worker) noexcept {
   const std::int64_t now = worker.core.now_ns();
   for (auto& other : worker.core.workers) {
-    if (!other->timers.is_empty()) other->timers.advance(now);
+    if (other.get() != &worker && !other->timers.is_empty()) other->timers.try_advance(now);
   }
 }
 
@@ -177,35 +178,31 @@ void activate(Worker& worker, Cell* cell) noexcept {
                            std::memory_order_relaxed);
 }
 
-// Somebody must look after work that gets stuck behind this worker: see `sleep`.
-void ensure_sentinel(Core& core) noexcept {
-  if (core.sentinel.load(std::memory_order_relaxed) < 0) core.wake_if_needed();
+// Looks for work elsewhere, for longer if that was worth while the last time.
+Cell* search_adaptively(Worker& worker) noexcept {
+  Cell* found = search(worker, worker.search_rounds);
+  const int next = found ? worker.search_rounds * 4 : worker.search_rounds / 2;
+  worker.search_rounds = std::clamp(next, search_rounds_min, search_rounds_max);
+  return found;
 }
 
 void work(Worker& worker) noexcept {
   Core& core = worker.core;
-  const int all_rounds = core.workers.size() > 1 ? search_rounds : 1;
-  int rounds = all_rounds;
-  bool has_slept = false;
   while (!core.ends.load(std::memory_order_relaxed)) {
     if (++worker.ticks % ticks_between_timer_checks == 0) advance_timers(worker);
     Cell* cell = find_own(worker);
-    if (!cell) cell = search(worker, rounds);
+    if (!cell) cell = search_adaptively(worker);
     if (cell) {
-      if (std::exchange(has_slept, false)) ensure_sentinel(core);
-      rounds = all_rounds;
       activate(worker, cell);
       continue;
     }
-    advance_all_timers(worker);
+    advance_timers(worker);
     if (worker.slot.load(std::memory_order_relaxed)) continue;
     const std::uint64_t before = total_activations(worker);
     const bool was_woken = sleep(worker);
-    has_slept = true;
-    // Who woke by itself, for a timer or as the sentinel, does not look around for long.
-    rounds = was_woken ? all_rounds : 1;
-    advance_all_timers(worker);
+    advance_timers(worker);
     if (!was_woken && total_activations(worker) == before) {
+      advance_timers_of_others(worker);
       if (Cell* stuck = steal_stuck_slot(worker)) activate(worker, stuck);
     }
   }
@@ -302,6 +299,9 @@ void schedule(Cell* cell) noexcept {
   // Thieves only ever clear the slot, so filling an empty one needs no exchange.
   if (!worker->slot.load(std::memory_order_relaxed)) {
     worker->slot.store(cell, std::memory_order_release);
+    // Somebody must notice if this worker does not come to it soon: see `sleep`.
+    if (core.sentinel.load(std::memory_order_relaxed) < 0) [[unlikely]]
+      core.wake_if_needed();
     return;
   }
   if (Cell* previous = worker->slot.exchange(cell, std::memory_order_acq_rel)) {
@@ -372,6 +372,7 @@ void Core::wake_one() noexcept {
 }
 
 void Core::start_threads() {
+  if (workers.size() == 1) sentinel.store(0);  // there is nobody else to watch
   for (auto& worker : workers) {
     worker->is_active.store(true, std::memory_order_relaxed);
     worker->thread = std::thread([&target = *worker] {

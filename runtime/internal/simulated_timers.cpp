@@ -19,15 +19,15 @@ void SimulatedTimers::add(TimerEntry& entry, std::int64_t due_ns, std::uint64_t 
   slot->entry = &entry;
   slot->due = due_ns;
   slot->order = order;
-  entry.previous = &slot->entry;
+  entry.place = slot;
   heap_.push_back(slot);
   move_up(slot, heap_.size() - 1);
 }
 
 bool SimulatedTimers::remove(TimerEntry& entry) noexcept {
   if (!entry.is_armed()) return false;
-  erase(reinterpret_cast<Slot*>(entry.previous));
-  entry.previous = nullptr;
+  erase(static_cast<Slot*>(entry.place));
+  entry.place = nullptr;
   return true;
 }
 
@@ -35,7 +35,7 @@ void SimulatedTimers::fire_next() noexcept {
   Slot* slot = heap_.front();
   TimerEntry* entry = slot->entry;
   erase(slot);
-  entry->previous = nullptr;
+  entry->place = nullptr;
   entry->fire(entry);
 }
 

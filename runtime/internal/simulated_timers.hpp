@@ -42,7 +42,7 @@ class SimulatedTimers {
   }
 
  private:
-  // An armed entry's `previous` points at `entry`, the first member, and so leads back here.
+  // Where an armed entry's `place` points.
   struct Slot {
     TimerEntry* entry;
     std::int64_t due;

@@ -6,17 +6,16 @@ namespace weir::internal {
 
 class TimerQueue;
 
-/// One armed timer, linked into the queue that will fire it. The queue's lock guards it while
-/// armed.
+/// One timer. The lock of the queue that will fire it guards it while it is armed.
 struct TimerEntry {
-  TimerEntry* next = nullptr;
-  TimerEntry** previous = nullptr;  // the pointer that points here; null when not armed
-  std::int64_t due = 0;             // nanoseconds on the system clock; a duration while fresh
+  void* place = nullptr;    // where the queue keeps it; null when not armed
+  std::uint32_t index = 0;  // within that place
+  std::int64_t due = 0;     // nanoseconds on the system clock; a duration while fresh
   TimerQueue* queue = nullptr;
   // Called once when due, with the queue's lock held: hand over and return.
   void (*fire)(TimerEntry*) noexcept = nullptr;
 
-  bool is_armed() const noexcept { return previous != nullptr; }
+  bool is_armed() const noexcept { return place != nullptr; }
 };
 
 /// `from + delay`, or the end of time if that is beyond it.

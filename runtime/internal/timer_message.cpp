@@ -42,7 +42,7 @@ void detach_timer(TimerMessageBase& timer) noexcept {
 bool cancel_timer(TimerMessageBase& timer) noexcept {
   detach_timer(timer);
   if (timer.queue->cancel(timer)) {
-    timer.destroy(&timer);
+    timer.operations->destroy(&timer);
     return true;
   }
   const bool is_being_handled = timer.state == TimerMessageBase::State::handling;
@@ -59,7 +59,7 @@ void cancel_all_timers(Cell& owner) noexcept {
 void dispose_timer(Node* node) noexcept {
   TimerMessageBase& timer = *TimerMessageBase::of(node);
   detach_timer(timer);
-  timer.destroy(&timer);
+  timer.operations->destroy(&timer);
 }
 
 // Fixed rate: the next round is due one period after this one was, however late it was handled, so
@@ -74,9 +74,9 @@ void rearm_after_handling(Cell& cell, Node* node) noexcept {
     return;
   }
   timer.state = TimerMessageBase::State::armed;
-  timer.renew(&timer);
+  const std::int64_t period = timer.operations->renew(&timer);
   const std::int64_t from = timer.repeat == Repeat::fixed_rate ? timer.due : cell.core->now_ns();
-  cell.core->timers().arm(timer, from + timer.period);
+  cell.core->timers().arm(timer, from + period);
 }
 
 }  // namespace weir::internal

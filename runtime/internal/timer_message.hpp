@@ -15,6 +15,14 @@ struct TimerHandle {
   TimerMessageBase* timer = nullptr;
 };
 
+/// What differs between messages. One constant object per kind of timer and message.
+struct TimerOperations {
+  // Ends the message and frees the memory.
+  void (*destroy)(TimerMessageBase*) noexcept;
+  // Makes the message anew for the next round, and tells the period.
+  std::int64_t (*renew)(TimerMessageBase*);
+};
+
 enum class Repeat : std::uint8_t { never, fixed_rate, fixed_delay };
 
 /// A timer and, right behind it in memory, the message it sends. Belongs to its owner's list from
@@ -30,11 +38,7 @@ struct TimerMessageBase : TimerEntry {
   TimerMessageBase* next_timer = nullptr;
   TimerMessageBase** previous_timer = nullptr;  // null when not in the owner's list
   TimerHandle* handle = nullptr;
-  std::int64_t period = 0;
-  // Ends the message and frees the memory.
-  void (*destroy)(TimerMessageBase*) noexcept = nullptr;
-  // Makes the message anew for the next round.
-  void (*renew)(TimerMessageBase*) = nullptr;
+  const TimerOperations* operations = nullptr;
   Repeat repeat = Repeat::never;
   State state = State::armed;
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <mutex>
+#include <utility>
 
 namespace weir::internal {
 namespace {
@@ -27,21 +28,31 @@ void TimerWheel::arm_lazily(TimerEntry& entry, std::int64_t delay_ns) noexcept {
   std::scoped_lock hold(lock_);
   entry.due = delay_ns;
   entry.queue = this;
-  link(fresh_, entry);
+  add(fresh_, entry);
   count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 bool TimerWheel::cancel(TimerEntry& entry) noexcept {
   std::scoped_lock hold(lock_);
   if (!entry.is_armed()) return false;
-  unlink(entry);
+  remove(entry);
   count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   return true;
 }
 
 std::size_t TimerWheel::advance(std::int64_t now_ns) noexcept {
-  const std::uint64_t target = static_cast<std::uint64_t>(now_ns) >> tick_shift;
   std::scoped_lock hold(lock_);
+  return advance_locked(now_ns);
+}
+
+void TimerWheel::try_advance(std::int64_t now_ns) noexcept {
+  if (!lock_.try_lock()) return;
+  advance_locked(now_ns);
+  lock_.unlock();
+}
+
+std::size_t TimerWheel::advance_locked(std::int64_t now_ns) noexcept {
+  const std::uint64_t target = static_cast<std::uint64_t>(now_ns) >> tick_shift;
   settle_fresh(now_ns);
   std::size_t fired = 0;
   while (tick_ < target) {
@@ -55,7 +66,7 @@ std::size_t TimerWheel::advance(std::int64_t now_ns) noexcept {
 std::int64_t TimerWheel::next_due() const noexcept {
   std::scoped_lock hold(lock_);
   if (count_.load(std::memory_order_relaxed) == 0) return never;
-  if (fresh_) return static_cast<std::int64_t>((tick_ + 1) << tick_shift);
+  if (!fresh_.empty()) return static_cast<std::int64_t>((tick_ + 1) << tick_shift);
   const std::uint64_t turn_end = (tick_ | (base_slots - 1)) + 1;
   for (std::uint64_t tick = tick_ + 1; tick < turn_end; ++tick) {
     const std::uint64_t slot = tick & (base_slots - 1);
@@ -65,24 +76,27 @@ std::int64_t TimerWheel::next_due() const noexcept {
       continue;
     }
     tick += static_cast<std::uint64_t>(std::countr_zero(word));
-    if (tick < turn_end && base_[tick & (base_slots - 1)]) {
+    if (tick < turn_end && !base_[tick & (base_slots - 1)].empty()) {
       return static_cast<std::int64_t>(tick << tick_shift);
     }
   }
   return static_cast<std::int64_t>(turn_end << tick_shift);
 }
 
-void TimerWheel::link(TimerEntry*& slot, TimerEntry& entry) noexcept {
-  entry.next = slot;
-  if (slot) slot->previous = &entry.next;
-  slot = &entry;
-  entry.previous = &slot;
+void TimerWheel::add(Slot& slot, TimerEntry& entry) noexcept {
+  entry.place = &slot;
+  entry.index = static_cast<std::uint32_t>(slot.size());
+  slot.push_back(&entry);
 }
 
-void TimerWheel::unlink(TimerEntry& entry) noexcept {
-  *entry.previous = entry.next;
-  if (entry.next) entry.next->previous = entry.previous;
-  entry.previous = nullptr;
+void TimerWheel::remove(TimerEntry& entry) noexcept {
+  Slot& slot = *static_cast<Slot*>(entry.place);
+  entry.place = nullptr;
+  TimerEntry* last = slot.back();
+  slot.pop_back();
+  if (last == &entry) return;
+  slot[entry.index] = last;
+  last->index = entry.index;
 }
 
 // A slot of the base wheel may hold timers of this turn and of the next one up to `tick_`, so what
@@ -93,7 +107,7 @@ void TimerWheel::place(TimerEntry& entry) noexcept {
   if (due - tick_ < base_slots) {
     const std::uint64_t slot = due & (base_slots - 1);
     occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
-    link(base_[slot], entry);
+    add(base_[slot], entry);
     return;
   }
   int shift = base_bits;
@@ -101,18 +115,18 @@ void TimerWheel::place(TimerEntry& entry) noexcept {
     const std::uint64_t distance = (due >> shift) - (tick_ >> shift);
     if (distance < level_slots || level == upper_levels - 1) {
       const std::uint64_t slot = distance < level_slots ? due >> shift : (tick_ >> shift) - 1;
-      link(upper_[static_cast<std::size_t>(level)][slot & (level_slots - 1)], entry);
+      add(upper_[static_cast<std::size_t>(level)][slot & (level_slots - 1)], entry);
       return;
     }
   }
 }
 
 void TimerWheel::settle_fresh(std::int64_t now_ns) noexcept {
-  while (TimerEntry* entry = fresh_) {
-    unlink(*entry);
+  for (TimerEntry* entry : fresh_) {
     entry->due = entry->due > never - now_ns ? never - 1 : entry->due + now_ns;
     place(*entry);
   }
+  fresh_.clear();
 }
 
 // Called when the base wheel has turned: the next slot of each level comes down, as far as the
@@ -121,13 +135,10 @@ void TimerWheel::cascade() noexcept {
   int shift = base_bits;
   for (auto& level : upper_) {
     const std::uint64_t slot = (tick_ >> shift) & (level_slots - 1);
-    TimerEntry* entries = level[slot];
-    level[slot] = nullptr;
-    while (entries) {
-      TimerEntry* entry = entries;
-      entries = entry->next;
+    Slot entries = std::exchange(level[slot], {});
+    for (TimerEntry* entry : entries) {
       if (tick_at_or_after(entry->due, tick_shift) <= tick_) {
-        link(base_[tick_ & (base_slots - 1)], *entry);  // due at this very tick
+        add(base_[tick_ & (base_slots - 1)], *entry);  // due at this very tick
       } else {
         place(*entry);
       }
@@ -137,16 +148,22 @@ void TimerWheel::cascade() noexcept {
   }
 }
 
-std::size_t TimerWheel::fire_slot(TimerEntry*& slot) noexcept {
-  std::size_t fired = 0;
-  while (TimerEntry* entry = slot) {
-    if (entry->next) __builtin_prefetch(entry->next);
-    unlink(*entry);
-    ++fired;
-    entry->fire(entry);
+// The timers lie scattered in memory: those ahead are fetched while this one fires.
+std::size_t TimerWheel::fire_slot(Slot& slot) noexcept {
+  constexpr std::size_t ahead = 6;
+  const std::size_t count = slot.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + ahead < count) {
+      __builtin_prefetch(slot[i + ahead], 1);
+      __builtin_prefetch(reinterpret_cast<char*>(slot[i + ahead]) + 64, 1);
+    }
+    slot[i]->place = nullptr;
+    slot[i]->fire(slot[i]);
   }
-  count_.store(count_.load(std::memory_order_relaxed) - fired, std::memory_order_relaxed);
-  return fired;
+  slot.clear();
+  if (slot.capacity() > slot_capacity_kept) slot.shrink_to_fit();
+  count_.store(count_.load(std::memory_order_relaxed) - count, std::memory_order_relaxed);
+  return count;
 }
 
 // The next tick that has something to do, not after `target`; clears the marks it passes.

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include <weir/runtime/internal/spin_lock.hpp>
 #include <weir/runtime/internal/timer_entry.hpp>
@@ -25,6 +26,9 @@ class TimerWheel final : public TimerQueue {
   /// Fires everything due at `now_ns`. Returns how many fired.
   std::size_t advance(std::int64_t now_ns) noexcept;
 
+  /// The same, unless somebody else is at it.
+  void try_advance(std::int64_t now_ns) noexcept;
+
   /// When `advance` should be called next: exact for the nearest 2 s, early beyond. `never` if
   /// empty.
   std::int64_t next_due() const noexcept;
@@ -42,22 +46,27 @@ class TimerWheel final : public TimerQueue {
   static constexpr std::uint64_t base_slots = 1u << base_bits;
   static constexpr std::uint64_t level_slots = 1u << level_bits;
 
-  void link(TimerEntry*& slot, TimerEntry& entry) noexcept;
-  void unlink(TimerEntry& entry) noexcept;
+  using Slot = std::vector<TimerEntry*>;
+  static constexpr std::size_t slot_capacity_kept = 64;
+
+  static void add(Slot& slot, TimerEntry& entry) noexcept;
+  static void remove(TimerEntry& entry) noexcept;
+
+  std::size_t advance_locked(std::int64_t now_ns) noexcept;
   void place(TimerEntry& entry) noexcept;
   void settle_fresh(std::int64_t now_ns) noexcept;
   void cascade() noexcept;
-  std::size_t fire_slot(TimerEntry*& slot) noexcept;
+  std::size_t fire_slot(Slot& slot) noexcept;
   std::uint64_t skip_empty(std::uint64_t target) noexcept;
 
   mutable SpinLock lock_;
   std::atomic<std::size_t> count_{0};
-  std::uint64_t tick_ = 0;       // everything due at this tick or before has fired
-  TimerEntry* fresh_ = nullptr;  // armed lazily since the clock was last read
+  std::uint64_t tick_ = 0;  // everything due at this tick or before has fired
+  Slot fresh_;              // armed lazily since the clock was last read
   std::array<std::uint64_t, base_slots / 64>
       occupied_{};  // may be set for an empty slot, never the reverse
-  std::array<TimerEntry*, base_slots> base_{};
-  std::array<std::array<TimerEntry*, level_slots>, upper_levels> upper_{};
+  std::array<Slot, base_slots> base_;
+  std::array<std::array<Slot, level_slots>, upper_levels> upper_;
 };
 
 }  // namespace weir::internal

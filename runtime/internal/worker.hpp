@@ -52,6 +52,7 @@ struct alignas(128) Worker {
   Outbox outbox;
   std::uint32_t quota_left = 0;
   std::uint32_t slot_streak = 0;
+  int search_rounds = 1000;
   std::uint32_t ticks = 0;
   std::uint64_t next_id = 0;
   std::uint64_t last_id = 0;

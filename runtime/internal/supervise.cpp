@@ -7,6 +7,7 @@
 #include <weir/runtime/internal/lifecycle.hpp>
 #include <weir/runtime/internal/spawn.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
+#include <weir/runtime/internal/watch.hpp>
 
 namespace weir::internal {
 namespace {
@@ -50,6 +51,7 @@ void arm_backoff(Cell& cell, Extension& extension, Duration wait) {
 void begin_restart(Cell& cell, Extension& extension) {
   destroy_runs(cell, Error(Errc::failed, extension.last_failure));
   cancel_all_timers(cell);
+  unwatch_all(cell);
   if ((cell.flags & Cell::constructed) != 0) {
     cell.flags &= static_cast<std::uint8_t>(~Cell::constructed);
     cell.type->destroy(cell.object);

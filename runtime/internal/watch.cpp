@@ -112,8 +112,14 @@ void notify_watchers(Cell& cell) noexcept {
   Extension* extension = cell.extension_if_any();
   if (!extension) return;
   for (const Watcher& watcher : std::exchange(extension->watchers, {})) tell(watcher, cell);
+  unwatch_all(cell);
+}
+
+void unwatch_all(Cell& watcher) noexcept {
+  Extension* extension = watcher.extension_if_any();
+  if (!extension) return;
   for (Cell* target : std::exchange(extension->watching, {})) {
-    target->send_signal(new UnwatchSignal(&cell));
+    target->send_signal(new UnwatchSignal(&watcher));
     target->release();
   }
 }

@@ -10,6 +10,8 @@ using NotifyTerminated = void (*)(Cell& watcher, Terminated message);
 /// target fails; otherwise `notify` is called.
 void watch(Cell& watcher, Cell& target, bool is_linked, NotifyTerminated notify);
 void unwatch(Cell& watcher, Cell& target) noexcept;
+/// The watcher is built anew: what its last instance watched does not concern the next one.
+void unwatch_all(Cell& watcher) noexcept;
 /// The cell has ended: tells everyone who wanted to know, and forgets whom it watched.
 void notify_watchers(Cell& cell) noexcept;
 

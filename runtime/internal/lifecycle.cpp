@@ -93,6 +93,12 @@ bool leave_running(Cell& cell) noexcept {
                                             std::memory_order_seq_cst);
 }
 
+bool push_behind_all(Cell& cell, Node* node) noexcept {
+  if (cell.overflow == Overflow::drop_oldest) return push_ring(cell, node);
+  cell.enqueued.fetch_add(1, std::memory_order_relaxed);
+  return cell.push(node, node);
+}
+
 void stop_children(Cell& cell, StopMode mode, StopReason::Kind kind) noexcept {
   std::unique_lock<SpinLock> hold(cell.core->tree_lock, std::defer_lock);
   if ((cell.flags & Cell::guarding) != 0) hold.lock();
@@ -197,7 +203,6 @@ void terminate(Cell& cell, Worker& worker) noexcept {
   cell.state.store(Cell::State::terminated, std::memory_order_release);
   close_side_queues(cell);
   close_mailbox(cell);
-  close_side_queues(cell);  // a sender may have seen the actor running until just now
   notify_watchers(cell);
   close_control(cell, worker);
   end_of_handler(worker);
@@ -317,8 +322,8 @@ void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
   if (mode == StopMode::drain) {
     if (!cell.is_running()) return;
     auto* marker = new Envelope<TurnMarker>(TurnMarker{std::move(reason)});
-    cell.enqueued.fetch_add(1, std::memory_order_relaxed);
-    if (!cell.push(marker, marker)) dispose(marker);
+    if (this_worker) end_of_handler(*this_worker);  // what the caller has sent to it comes first
+    if (!push_behind_all(cell, marker)) dispose(marker);
     return;
   }
   if (!leave_running(cell)) return;

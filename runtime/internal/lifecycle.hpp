@@ -32,8 +32,8 @@ void admit_waiting(Cell& cell) noexcept;
 /// For a sender that found the cell terminated: restores that state and refuses what others pushed
 /// behind. False: the chain is the caller's.
 bool refuse_after_end(Cell& cell, Node* first, Node* last) noexcept;
-/// drop_oldest: appends, and drops the oldest message when full.
-void push_ring(Cell& cell, Node* node) noexcept;
+/// drop_oldest: appends, and drops the oldest message when full. False if the actor is stopping.
+[[nodiscard]] bool push_ring(Cell& cell, Node* node) noexcept;
 
 // --- life
 struct SpawnRequest {

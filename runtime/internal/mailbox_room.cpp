@@ -47,6 +47,21 @@ struct WaitingSignal : Signal, Pooled {
   }
 };
 
+// Among the messages, but not one: it waits for its turn to stop the actor.
+bool is_marker(const Node& node) noexcept {
+  return node.type().index.load(std::memory_order_relaxed) == 0;
+}
+
+// With everything before it gone, a marker's turn has come.
+void drop_oldest(Cell& cell, Node* node) noexcept {
+  if (!is_marker(*node)) {
+    refuse(cell, node, DeadLetterReason::dropped_oldest);
+    return;
+  }
+  cell.enqueued.fetch_add(1, std::memory_order_relaxed);
+  if (!cell.push(node, node)) dispose(node);
+}
+
 }  // namespace
 
 DeliverWaiter::~DeliverWaiter() {
@@ -135,12 +150,14 @@ void refuse_waiting(Cell& cell) noexcept {
   }
 }
 
-void push_ring(Cell& cell, Node* node) noexcept {
+bool push_ring(Cell& cell, Node* node) noexcept {
   Extension& extension = cell.extension();
   Node* dropped = nullptr;
   {
     std::scoped_lock hold(extension.room_lock);
-    if (extension.ring_size >= cell.capacity) {
+    // An actor that ends takes the ring away under the lock.
+    if (!cell.is_running()) return false;
+    if (extension.ring_size >= cell.capacity && !is_marker(*node)) {
       dropped = extension.ring_first;
       extension.ring_first = dropped->next_node();
       if (!extension.ring_first) extension.ring_last = nullptr;
@@ -157,8 +174,9 @@ void push_ring(Cell& cell, Node* node) noexcept {
     extension.ring_last = node;
     ++extension.ring_size;
   }
-  if (dropped) refuse(cell, dropped, DeadLetterReason::dropped_oldest);
+  if (dropped) drop_oldest(cell, dropped);
   cell.poke();
+  return true;
 }
 
 // The head was `terminated` and is now `last` or something pushed behind it by others. Everything

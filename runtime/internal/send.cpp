@@ -88,7 +88,7 @@ SendStatus send_simulated(Cell& target, Node* node) noexcept {
   SimulationHost& simulation = *target.core->simulation;
   if (simulation.refuses(target)) return refuse_full(target, node);
   if (target.overflow == Overflow::drop_oldest) {
-    push_ring(target, node);
+    if (!push_ring(target, node)) return SendStatus::stopped;
   } else {
     if (reserve(target, 1) == 0) return refuse_full(target, node);
     if (!target.push(node, node)) return SendStatus::stopped;
@@ -120,8 +120,7 @@ SendStatus send_slowly(Cell* target, Node* node) noexcept {
   if (!target->is_running()) return SendStatus::stopped;
   if (target->is_unusual) [[unlikely]] {
     if (target->core->simulation) return send_simulated(*target, node);
-    push_ring(*target, node);
-    return SendStatus::sent;
+    return push_ring(*target, node) ? SendStatus::sent : SendStatus::stopped;
   }
   Worker* worker = this_worker;
   if (worker && worker->current) [[likely]] {

@@ -12,7 +12,7 @@
 
 namespace weir {
 
-template <Message... Ms>
+template <class... Ms>
 class WeakActorRef;
 
 /// How an actor that is asked to stop treats what it has not handled yet.
@@ -28,7 +28,10 @@ enum class Stop : std::uint8_t {
 /// messages converts to a reference to fewer, so that an actor hands out only the rights it means
 /// to. It stays valid when the actor restarts and after it has stopped; it does not keep the actor
 /// running.
-template <Message... Ms>
+///
+/// A message may hold a reference to actors that handle it: `Ms` need not be complete before the
+/// reference is used.
+template <class... Ms>
 class ActorRef {
  public:
   template <class M>
@@ -48,13 +51,13 @@ class ActorRef {
   }
 
   /// Narrows.
-  template <Message... Wider>
+  template <class... Wider>
     requires(ActorRef<Wider...>::template accepts<Ms> && ...) &&
             (!std::is_same_v<ActorRef<Wider...>, ActorRef>)
   ActorRef(const ActorRef<Wider...>& other) noexcept : cell_(other.cell_) {
     if (cell_) cell_->add_ref();
   }
-  template <Message... Wider>
+  template <class... Wider>
     requires(ActorRef<Wider...>::template accepts<Ms> && ...) &&
             (!std::is_same_v<ActorRef<Wider...>, ActorRef>)
   ActorRef(ActorRef<Wider...>&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
@@ -105,9 +108,9 @@ class ActorRef {
   }
 
  private:
-  template <Message...>
+  template <class...>
   friend class ActorRef;
-  template <Message...>
+  template <class...>
   friend class WeakActorRef;
   friend struct internal::RefAccess;
 
@@ -124,7 +127,7 @@ class ActorRef {
 
 /// An address that does not keep anything: `lock` gives the reference back while the actor's
 /// address is still in use.
-template <Message... Ms>
+template <class... Ms>
 class WeakActorRef {
  public:
   WeakActorRef() noexcept = default;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <stdexcept>
 
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
@@ -26,6 +27,14 @@ constexpr ActorType guardian_type{
 std::string_view name_of(const Cell& cell) noexcept {
   const Extension* extension = cell.extension_if_any();
   return extension ? std::string_view(extension->name) : std::string_view();
+}
+
+ActorSystemOptions checked(ActorSystemOptions options) {
+  if (options.message_quota == 0) {
+    throw std::invalid_argument(
+        "ActorSystemOptions: message_quota is 0, so no actor would ever handle a message");
+  }
+  return options;
 }
 
 // One line a second for each kind of event; says how many were left out.
@@ -59,7 +68,7 @@ void print_dead_letter(const DeadLetter& letter, std::uint64_t count) noexcept {
 }  // namespace
 
 Core::Core(ActorSystemOptions wanted, SimulationHost* host)
-    : options(std::move(wanted)), simulation(host), outside_random(options.seed) {
+    : options(checked(std::move(wanted))), simulation(host), outside_random(options.seed) {
   unsigned threads = options.threads ? options.threads : std::thread::hardware_concurrency();
   if (simulation || threads == 0) threads = 1;
   for (unsigned i = 0; i < threads; ++i) {

@@ -27,7 +27,14 @@ constexpr int patience_rounds = 40;
 constexpr std::uint32_t slot_streak_max = 64;
 // While others are busy, one sleeper looks every so often whether something is stuck behind them.
 constexpr std::int64_t sentinel_ns = 1'000'000;
+// How many activations may pass before a worker that is never idle looks at its timers; fewer when
+// they take long.
 constexpr std::uint32_t ticks_between_timer_checks = 64;
+constexpr std::int64_t timer_check_ns_max = 500'000;
+// The same for actors that wait outside its queue, and for new ones: seldom, because the oldest of
+// those spawn the largest trees.
+constexpr std::uint32_t ticks_between_outside_checks = 16;
+constexpr std::uint32_t ticks_between_fresh_checks = 256;
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t ns) noexcept {
   timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
@@ -56,6 +63,14 @@ Cell* find_own(Worker& worker) noexcept {
   if (Cell* cell = take_slot(worker)) return cell;
   if (Cell* cell = worker.pop_fresh()) return cell;
   return worker.core.pop_injected();
+}
+
+// Actors that are never idle keep coming back to the queue and the slot; now and then others have
+// their turn before them.
+Cell* find_neglected(Worker& worker) noexcept {
+  if (worker.ticks % ticks_between_outside_checks != 0) return nullptr;
+  if (Cell* cell = worker.core.pop_injected()) return cell;
+  return worker.ticks % ticks_between_fresh_checks == 0 ? worker.steal_fresh() : nullptr;
 }
 
 Cell* steal_from(Worker& victim) noexcept {
@@ -163,6 +178,20 @@ void advance_timers(Worker& worker) noexcept {
   if (!worker.timers.is_empty()) worker.timers.advance(worker.core.now_ns());
 }
 
+// For a worker that is never idle.
+void advance_timers_in_passing(Worker& worker) noexcept {
+  if (--worker.until_timer_check > 0) return;
+  if (!worker.timers.is_empty()) {
+    const std::int64_t now = worker.core.now_ns();
+    const bool is_late = now - std::exchange(worker.timers_checked, now) > timer_check_ns_max;
+    worker.timer_check_every =
+        is_late ? std::max(worker.timer_check_every / 4, 1u)
+                : std::min(worker.timer_check_every * 2, ticks_between_timer_checks);
+    worker.timers.advance(now);
+  }
+  worker.until_timer_check = worker.timer_check_every;
+}
+
 // The timers of workers that are stuck in a long handler.
 void advance_timers_of_others(Worker& worker) noexcept {
   const std::int64_t now = worker.core.now_ns();
@@ -189,8 +218,10 @@ Cell* search_adaptively(Worker& worker) noexcept {
 void work(Worker& worker) noexcept {
   Core& core = worker.core;
   while (!core.ends.load(std::memory_order_relaxed)) {
-    if (++worker.ticks % ticks_between_timer_checks == 0) advance_timers(worker);
-    Cell* cell = find_own(worker);
+    advance_timers_in_passing(worker);
+    ++worker.ticks;
+    Cell* cell = find_neglected(worker);
+    if (!cell) cell = find_own(worker);
     if (!cell) cell = search_adaptively(worker);
     if (cell) {
       activate(worker, cell);

@@ -54,6 +54,9 @@ struct alignas(128) Worker {
   std::uint32_t slot_streak = 0;
   int search_rounds = 1000;
   std::uint32_t ticks = 0;
+  std::uint32_t until_timer_check = 1;
+  std::uint32_t timer_check_every = 1;
+  std::int64_t timers_checked = 0;
   std::uint64_t next_id = 0;
   std::uint64_t last_id = 0;
   std::uint64_t next_request = 0;

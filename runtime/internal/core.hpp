@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include <weir/runtime/actor_system_options.hpp>
@@ -61,6 +62,7 @@ struct Core {
   SimulationHost* const simulation;
   ActorSystem* owner = nullptr;
   std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::thread> threads;
   Cell* guardian = nullptr;  // parent of the actors that users spawn from outside
   SpinLock tree_lock;        // guards the guardian's children
 

@@ -1,3 +1,4 @@
+#include <condition_variable>
 #include <cstdio>
 #include <mutex>
 
@@ -12,6 +13,9 @@ namespace internal {
 namespace {
 
 thread_local Cell* under_construction = nullptr;
+
+std::mutex outcome_mutex;
+std::condition_variable outcome_changed;
 
 }  // namespace
 
@@ -70,20 +74,20 @@ void forbid_inside_actors() {
 void TaskOutcomeBase::finish(std::exception_ptr exception) {
   // Who sees the task finished sees what it sent: its messages come before any later ones.
   if (this_worker) end_of_handler(*this_worker);
-  std::scoped_lock hold(mutex_);
+  std::scoped_lock hold(outcome_mutex);
   exception_ = std::move(exception);
   is_finished_ = true;
-  changed_.notify_all();
+  outcome_changed.notify_all();
 }
 
 bool TaskOutcomeBase::is_finished() const {
-  std::scoped_lock hold(mutex_);
+  std::scoped_lock hold(outcome_mutex);
   return is_finished_;
 }
 
 void TaskOutcomeBase::wait_until_finished() {
-  std::unique_lock hold(mutex_);
-  changed_.wait(hold, [this] { return is_finished_; });
+  std::unique_lock hold(outcome_mutex);
+  outcome_changed.wait(hold, [this] { return is_finished_; });
 }
 
 void finish_if_simulated(Cell& task, const TaskOutcomeBase& outcome) {

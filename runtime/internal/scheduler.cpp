@@ -406,7 +406,7 @@ void Core::start_threads() {
   if (workers.size() == 1) sentinel.store(0);  // there is nobody else to watch
   for (auto& worker : workers) {
     worker->is_active.store(true, std::memory_order_relaxed);
-    worker->thread = std::thread([&target = *worker] {
+    threads.emplace_back([&target = *worker] {
       this_worker = &target;
       work(target);
       this_worker = nullptr;
@@ -421,8 +421,9 @@ void Core::join_threads() noexcept {
     // A worker may be between its last look and its sleep.
     worker->parked.store(0, std::memory_order_seq_cst);
     futex_wake(worker->parked);
-    if (worker->thread.joinable()) worker->thread.join();
   }
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
 }
 
 }  // namespace weir::internal

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <optional>
 
 #include <weir/runtime/actor.hpp>
@@ -27,9 +25,7 @@ class TaskOutcomeBase {
   std::exception_ptr exception_;
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_finished_ = false;
+  bool is_finished_ = false;  // guarded by one lock for all, so that the header stays light
 };
 
 template <class T>

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <thread>
 #include <vector>
 
 #include <weir/runtime/dead_letter.hpp>
@@ -81,7 +80,6 @@ struct alignas(128) Worker {
 
   alignas(64) std::atomic<std::uint32_t> parked{0};
   TimerWheel timers;
-  std::thread thread;
 
   static Worker* current_worker() noexcept;
 

@@ -99,10 +99,11 @@ class Explorer {
 };
 
 void print(const ExploreReport& report) {
-  std::fprintf(stderr, "weir: seed %llu failed after %llu that passed: %s\n",
-               static_cast<unsigned long long>(*report.failed_seed),
-               static_cast<unsigned long long>(report.seeds_run - 1), report.failure.c_str());
-  std::fprintf(stderr, "weir: replay it: %s\n", report.replay.c_str());
+  const std::uint64_t passed = report.seeds_run - 1;
+  const std::string after = passed > 0 ? " after " + std::to_string(passed) + " that passed" : "";
+  std::fprintf(stderr, "weir: seed %llu failed%s: %s\nweir: replay it: %s\n",
+               static_cast<unsigned long long>(*report.failed_seed), after.c_str(),
+               report.failure.c_str(), report.replay.c_str());
 }
 
 }  // namespace

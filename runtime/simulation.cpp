@@ -34,7 +34,7 @@ ActorSystem& SimulatedNode::system() const {
 
 void SimulatedNode::crash() {
   if (!system_) return;
-  simulator_.take_down(system_->core());
+  simulator_.crash_node(system_->core());
   crashed_.push_back(std::move(system_));
 }
 
@@ -49,7 +49,9 @@ Simulation::Simulation(SimulationOptions options)
 }
 
 Simulation::~Simulation() {
-  for (const auto& node : nodes_) node->crash();
+  for (const auto& node : nodes_) {
+    if (node->is_up()) simulator_->take_down(node->system().core());
+  }
 }
 
 std::unique_ptr<ActorSystem> Simulation::make_system(ActorSystemOptions options,

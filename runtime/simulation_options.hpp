@@ -37,6 +37,8 @@ struct SimulatedStep {
   /// The message about to be handled. Empty if the actor only goes on: with a reply that came, its
   /// start, its end.
   std::string_view message;
+  /// How many actors are in the middle of sending, interrupted for this step.
+  unsigned interrupted = 0;
 };
 
 /// How a simulation is run.

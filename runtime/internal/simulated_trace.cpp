@@ -18,29 +18,41 @@ std::uint64_t hash_text(std::string_view text) noexcept {
   return hash;
 }
 
-int width(std::string_view text) noexcept { return static_cast<int>(text.size()); }
-
-void print_step(const SimulatedStep& step) {
-  const std::string_view message = step.message.empty() ? "(goes on)" : step.message;
-  const std::int64_t now = step.time.time_since_epoch().count();
-  std::fprintf(stderr, "weir: %lld.%09lld %.*s: %.*s%s%.*s #%llu <- %.*s\n",
-               static_cast<long long>(now / 1'000'000'000),
-               static_cast<long long>(now % 1'000'000'000), width(step.node), step.node.data(),
-               width(step.actor_type), step.actor_type.data(), step.actor_name.empty() ? "" : " ",
-               width(step.actor_name), step.actor_name.data(),
-               static_cast<unsigned long long>(step.actor.value), width(message), message.data());
+// Types of tests mostly have no other namespace.
+std::string_view short_name(std::string_view type) noexcept {
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  const std::size_t at = type.find(anonymous);
+  return at > type.find('<') || at == std::string_view::npos ? type
+                                                             : type.substr(at + anonymous.size());
 }
 
-SimulatedTrace::Listener printer_if_wanted() {
+void print_line(std::string_view node, std::int64_t now_ns, const std::string& text) {
+  std::fprintf(stderr, "weir: %lld.%09lld %.*s: %s\n",
+               static_cast<long long>(now_ns / 1'000'000'000),
+               static_cast<long long>(now_ns % 1'000'000'000), static_cast<int>(node.size()),
+               node.data(), text.c_str());
+}
+
+// Indented below the actors that it interrupts.
+void print_step(const SimulatedStep& step) {
+  std::string text(2 * step.interrupted, ' ');
+  text.append(short_name(step.actor_type)).append(" ").append(step.actor_name);
+  if (!step.actor_name.empty()) text.append(" ");
+  text.append("#").append(std::to_string(step.actor.value)).append(" <- ");
+  text.append(step.message.empty() ? "(goes on)" : short_name(step.message));
+  print_line(step.node, step.time.time_since_epoch().count(), text);
+}
+
+bool is_printing_wanted() {
   const char* wish = std::getenv("WEIR_TRACE");
-  if (!wish || *wish == '\0' || std::string_view(wish) == "0") return {};
-  return &print_step;
+  return wish && *wish != '\0' && std::string_view(wish) != "0";
 }
 
 }  // namespace
 
 SimulatedTrace::SimulatedTrace(Listener listener)
-    : listener_(listener ? std::move(listener) : printer_if_wanted()) {}
+    : prints_(!listener && is_printing_wanted()),
+      listener_(prints_ ? Listener(&print_step) : std::move(listener)) {}
 
 void SimulatedTrace::begin(Step& step, const Cell& cell) {
   step.actor = cell.id.load(std::memory_order_relaxed);
@@ -49,22 +61,27 @@ void SimulatedTrace::begin(Step& step, const Cell& cell) {
   if (listener_) {
     if (const Extension* extension = cell.extension_if_any()) step.name = extension->name;
   }
+  step.depth = current_ ? current_->depth + 1 : 0;
   step.outer = std::exchange(current_, &step);
 }
 
 void SimulatedTrace::record(const MessageType* message, std::int64_t now_ns) {
   Step& step = *current_;
   step.is_recorded = true;
-  const std::uint64_t what = message ? hash_of(*message) : 0;
-  hash_ = scatter((hash_ ^ what) + step.actor * 0x9E3779B97F4A7C15ull +
-                  static_cast<std::uint64_t>(now_ns) * 0xD1B54A32D192ED03ull);
+  fold(step.actor, message ? hash_of(*message) : 0, now_ns);
   if (!listener_) return;
   listener_({TimePoint(Duration(now_ns)),
              {step.actor},
              *step.node,
              step.type->name,
              step.name,
-             message ? message->name() : std::string_view()});
+             message ? message->name() : std::string_view(),
+             step.depth});
+}
+
+void SimulatedTrace::record_crash(const std::string& node, std::int64_t now_ns) {
+  fold(0, hash_text(node), now_ns);
+  if (prints_) print_line(node, now_ns, "crashed");
 }
 
 void SimulatedTrace::end(std::int64_t now_ns) {
@@ -78,6 +95,11 @@ void SimulatedTrace::add_failure(const ActorFailure& failure) {
   if (!failure.actor_name.empty()) line.append(" ").append(failure.actor_name);
   line.append(" #").append(std::to_string(failure.actor.value)).append(": ");
   failures_.push_back(line.append(failure.message));
+}
+
+void SimulatedTrace::fold(std::uint64_t actor, std::uint64_t what, std::int64_t now_ns) noexcept {
+  hash_ = scatter((hash_ ^ what) + actor * 0x9E3779B97F4A7C15ull +
+                  static_cast<std::uint64_t>(now_ns) * 0xD1B54A32D192ED03ull);
 }
 
 std::uint64_t SimulatedTrace::hash_of(const MessageType& type) {

@@ -25,6 +25,7 @@ class SimulatedTrace {
     const std::string* node = nullptr;
     std::string name;  // only if somebody listens
     bool is_recorded = false;
+    unsigned depth = 0;
     Step* outer = nullptr;
   };
 
@@ -33,6 +34,8 @@ class SimulatedTrace {
   void record(const MessageType* message, std::int64_t now_ns);
   /// The step is over; one without a message is recorded here.
   void end(std::int64_t now_ns);
+  /// A node has crashed: not a step, but part of what happened.
+  void record_crash(const std::string& node, std::int64_t now_ns);
 
   Step* current() const noexcept { return current_; }
   std::uint64_t hash() const noexcept { return hash_; }
@@ -43,7 +46,9 @@ class SimulatedTrace {
 
  private:
   std::uint64_t hash_of(const MessageType& type);
+  void fold(std::uint64_t actor, std::uint64_t what, std::int64_t now_ns) noexcept;
 
+  const bool prints_;
   Listener listener_;
   std::uint64_t hash_ = 0x5EED;
   Step* current_ = nullptr;

@@ -157,6 +157,7 @@ Worker& Simulator::worker_of(Core& core) {
 void Simulator::activate(Cell* cell) noexcept {
   SimulatedTrace::Step step;
   trace_.begin(step, *cell);
+  step.is_recorded = taken_down_ != nullptr;  // nothing of its own happens any more
   Worker& worker = worker_of(*cell->core);
   Worker* outer = std::exchange(this_worker, &worker);
   ++depth_;
@@ -254,6 +255,12 @@ void Simulator::take_down(Core& core) {
   taken_down_ = nullptr;
   std::erase(cores_, &core);
   check(core.is_stopped, "a node whose actors were killed has ended");
+}
+
+void Simulator::crash_node(Core& core) {
+  forbid_inside_actors();
+  trace_.record_crash(core.options.name, now_);
+  take_down(core);
 }
 
 void Simulator::run_blocking_calls_of(Core& core) {

@@ -58,6 +58,7 @@ class Simulator final : public SimulationHost, private TimerQueue {
   // --- nodes
   ActorSystemOptions system_options(std::string node_name);
   void add(Core& core);
+  void crash_node(Core& core);
 
   // --- faults
   void crash(Cell& cell);

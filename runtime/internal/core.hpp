@@ -62,7 +62,7 @@ struct Core {
   SimulationHost* const simulation;
   ActorSystem* owner = nullptr;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::vector<std::thread> threads;
+  std::vector<std::thread> worker_threads;
   Cell* guardian = nullptr;  // parent of the actors that users spawn from outside
   SpinLock tree_lock;        // guards the guardian's children
 

@@ -406,7 +406,7 @@ void Core::start_threads() {
   if (workers.size() == 1) sentinel.store(0);  // there is nobody else to watch
   for (auto& worker : workers) {
     worker->is_active.store(true, std::memory_order_relaxed);
-    threads.emplace_back([&target = *worker] {
+    worker_threads.emplace_back([&target = *worker] {
       this_worker = &target;
       work(target);
       this_worker = nullptr;
@@ -422,8 +422,8 @@ void Core::join_threads() noexcept {
     worker->parked.store(0, std::memory_order_seq_cst);
     futex_wake(worker->parked);
   }
-  for (std::thread& thread : threads) thread.join();
-  threads.clear();
+  for (std::thread& thread : worker_threads) thread.join();
+  worker_threads.clear();
 }
 
 }  // namespace weir::internal

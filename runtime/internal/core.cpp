@@ -37,24 +37,6 @@ ActorSystemOptions checked(ActorSystemOptions options) {
   return options;
 }
 
-// One line a second for each kind of event; says how many were left out.
-class LineLimiter {
- public:
-  // Zero: print nothing. Otherwise the number of events since the last line, this one included.
-  std::uint64_t admit(std::int64_t now_ns) noexcept {
-    const std::uint64_t count = waiting_.fetch_add(1, std::memory_order_relaxed) + 1;
-    std::int64_t last = last_ns_.load(std::memory_order_relaxed);
-    if (last != 0 && now_ns - last < 1'000'000'000) return 0;
-    if (!last_ns_.compare_exchange_strong(last, now_ns)) return 0;
-    waiting_.fetch_sub(count, std::memory_order_relaxed);
-    return count;
-  }
-
- private:
-  std::atomic<std::int64_t> last_ns_{0};
-  std::atomic<std::uint64_t> waiting_{0};
-};
-
 void print_dead_letter(const DeadLetter& letter, std::uint64_t count) noexcept {
   const std::string more = count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "";
   std::fprintf(stderr, "weir: dead letter: %.*s to %.*s%s%.*s #%llu: %s%s\n",
@@ -144,9 +126,20 @@ void Core::count_dead_letter(DeadLetterReason reason) noexcept {
   }
 }
 
+void Core::call_hook(const DeadLetter& letter) noexcept {
+  // A hook that sends to an actor that has stopped would be called for ever.
+  static thread_local bool is_inside = false;
+  if (is_inside) return;
+  // What the handler has sent before is none of the hook's messages.
+  if (this_worker) end_of_handler(*this_worker);
+  is_inside = true;
+  call_hook_once(letter);
+  is_inside = false;
+}
+
 // What the hook refers to may be gone once the system has ended. Its own threads have ended before;
 // others are waited for while they are inside.
-void Core::call_hook(const DeadLetter& letter) noexcept {
+void Core::call_hook_once(const DeadLetter& letter) noexcept {
   if (is_own_thread()) {
     options.on_dead_letter(letter);
     return;
@@ -168,9 +161,8 @@ void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
     call_hook(letter);
     return;
   }
-  static LineLimiter limiters[dead_letter_reasons];
   const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
-  if (const std::uint64_t count = limiters[static_cast<std::size_t>(reason)].admit(now)) {
+  if (const std::uint64_t count = printed[static_cast<std::size_t>(reason)].admit(now)) {
     print_dead_letter(letter, count);
   }
 }

@@ -10,6 +10,7 @@
 #include <weir/runtime/actor_system_options.hpp>
 #include <weir/runtime/clock.hpp>
 #include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/line_limiter.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
 namespace weir {
@@ -81,8 +82,9 @@ struct Core {
   std::atomic<std::uint64_t> simulated_next_id{1};
   std::atomic<std::uint64_t> outside_random;  // for threads that are not workers
   std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};  // of other threads
-  std::atomic<std::uint32_t> reporting{0};                         // other threads inside a hook
-  std::atomic<bool> has_ended{false};                              // and no hook may be called
+  LineLimiter printed[dead_letter_reasons];
+  std::atomic<std::uint32_t> reporting{0};  // other threads inside a hook
+  std::atomic<bool> has_ended{false};       // and no hook may be called
 
   std::mutex stop_mutex;
   std::condition_variable stop_changed;
@@ -122,6 +124,7 @@ struct Core {
                           const MessageType& message) noexcept;
   void count_dead_letter(DeadLetterReason reason) noexcept;
   void call_hook(const DeadLetter& letter) noexcept;
+  void call_hook_once(const DeadLetter& letter) noexcept;
   void report_failure(const Cell& cell, const std::string& message) noexcept;
 };
 

@@ -171,7 +171,10 @@ void drain_control(Cell& cell, Worker& worker) noexcept {
 bool attend(Cell& cell, Worker& worker) noexcept {
   for (;;) {
     if (cell.control.load(std::memory_order_acquire) != Cell::empty) drain_control(cell, worker);
-    if ((cell.flags & Cell::fresh) != 0) start_actor(cell);
+    if ((cell.flags & Cell::fresh) != 0) {
+      start_actor(cell);
+      continue;  // a stop that came meanwhile overtakes the first message
+    }
     end_of_handler(worker);
     if ((cell.attention & (Cell::stopping | Cell::restarting)) != 0 &&
         advance_lifecycle(cell, worker)) {

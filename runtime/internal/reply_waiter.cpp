@@ -6,6 +6,7 @@
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
 #include <weir/runtime/internal/worker.hpp>
+#include <weir/runtime/send_result.hpp>
 
 namespace weir::internal {
 namespace {
@@ -83,6 +84,7 @@ bool ReplyWaiter::ask(Cell* target, RequestNode* request, Duration timeout,
     extension.outstanding.store(extension.outstanding.load(std::memory_order_relaxed) - 1,
                                 std::memory_order_relaxed);
     in_flight_ = nullptr;
+    report_refusal(*target, request->type(), status);
     Error error(status == SendStatus::full ? Errc::full : Errc::stopped,
                 describe_target(*target, request->type()));
     return refuse(request, std::move(error));

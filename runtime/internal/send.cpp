@@ -44,12 +44,15 @@ void publish(Outbox& outbox) noexcept {
   Node* last = std::exchange(outbox.last, nullptr);
   outbox.count = 0;
   if (outbox.target->push(first, last)) return;
-  // The actor ended since the room was reserved.
+  // The actor ended since the room was reserved. Whoever is told may send, and so use the outbox.
+  Cell& target = *outbox.target;
+  target.add_ref();
   for (Node* node = first; node;) {
     Node* next = node == last ? nullptr : node->next_node();
-    refuse(*outbox.target, node, DeadLetterReason::actor_stopped);
+    refuse(target, node, DeadLetterReason::actor_stopped);
     node = next;
   }
+  target.release();
 }
 
 // In a long burst the receiver must not wait in this worker's slot while another worker sleeps.
@@ -105,15 +108,16 @@ void publish_burst(Worker& worker) noexcept {
 }
 
 void flush_outbox(Worker& worker) noexcept {
-  Outbox& outbox = worker.outbox;
-  publish(outbox);
-  if (outbox.credit > 0) {
-    outbox.target->enqueued.fetch_sub(outbox.credit, std::memory_order_relaxed);
-    outbox.credit = 0;
+  // Again if somebody who was told of a message that could not be delivered has sent others.
+  while (worker.outbox.holds_target) {
+    Outbox outbox = std::exchange(worker.outbox, {});
+    publish(outbox);
+    if (outbox.credit > 0) {
+      outbox.target->enqueued.fetch_sub(outbox.credit, std::memory_order_relaxed);
+      if (outbox.target->has_waiters.load(std::memory_order_acquire)) admit_waiting(*outbox.target);
+    }
+    outbox.target->release();
   }
-  outbox.target->release();
-  outbox.holds_target = false;
-  outbox.target = nullptr;
 }
 
 SendStatus send_slowly(Cell* target, Node* node) noexcept {

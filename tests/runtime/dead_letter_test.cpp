@@ -1,0 +1,203 @@
+// "My message vanished" has an answer: every message that no handler saw is counted and reported.
+
+#include <weir/runtime/dead_letter.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <weir/runtime/internal/core.hpp>
+
+#include "support.hpp"
+
+namespace weir {
+namespace {
+
+using testing::ask_from_outside;
+using testing::await_end;
+using testing::Collector;
+using testing::Counter;
+using testing::Event;
+using testing::Letter;
+using testing::quiet;
+using testing::Reports;
+
+struct Note {
+  int value = 0;
+};
+struct Question {
+  using Reply = int;
+};
+
+class Sink final : public Actor<Note, Question> {
+ public:
+  void on(Note) {}
+  int on(Question) { return 1; }
+};
+
+TEST(DeadLetter, NamesTheMessageItsReceiverAndTheReason) {
+  Reports reports;
+  ActorSystem system(reports.options());
+  auto sink = system.spawn<Sink>(SpawnOptions{.name = "drain"});
+  sink.stop();
+  await_end(system, sink);
+  sink.send<Note>(1);
+  const std::vector<Letter> letters = reports.letters.values();
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(letters[0].reason, DeadLetterReason::actor_stopped);
+  EXPECT_NE(letters[0].message.find("Note"), std::string::npos);
+  EXPECT_NE(letters[0].actor_type.find("Sink"), std::string::npos);
+  EXPECT_EQ(letters[0].actor_name, "drain");
+  EXPECT_EQ(letters[0].actor, sink.id());
+  EXPECT_EQ(system.dead_letters().of(DeadLetterReason::actor_stopped), 1u);
+  EXPECT_EQ(system.dead_letters().total(), 1u);
+}
+
+TEST(DeadLetter, IsPrintedWhenNobodyListens) {
+  ::testing::internal::CaptureStderr();
+  {
+    ActorSystem system({.threads = 1});
+    auto sink = system.spawn<Sink>(SpawnOptions{.name = "drain"});
+    sink.stop();
+    await_end(system, sink);
+    for (int i = 0; i < 100; ++i) sink.send<Note>(1);
+  }
+  const std::string printed = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(printed.find("weir: dead letter: "), std::string::npos) << printed;
+  EXPECT_NE(printed.find("Note"), std::string::npos);
+  EXPECT_NE(printed.find("drain"), std::string::npos);
+  EXPECT_NE(printed.find("actor stopped"), std::string::npos);
+  EXPECT_LE(std::count(printed.begin(), printed.end(), '\n'), 2) << "at most one a second";
+}
+
+TEST(DeadLetter, IsCountedForARequestToAStoppedActor) {
+  Reports reports;
+  ActorSystem system(reports.options());
+  auto sink = system.spawn<Sink>();
+  sink.stop();
+  await_end(system, sink);
+  EXPECT_EQ(ask_from_outside(system, sink, Question{}).error(), Errc::stopped);
+  EXPECT_EQ(system.dead_letters().of(DeadLetterReason::actor_stopped), 1u);
+}
+
+TEST(DeadLetter, IsNotMadeOfWhatAnActorSendsToItselfByTimer) {
+  struct Late {};
+  class Sleeper final : public Actor<Late> {
+   public:
+    void on_start() {
+      schedule_once<Late>(std::chrono::hours(1));
+      schedule_every<Late>(std::chrono::hours(1));
+    }
+    void on(Late) {}
+  };
+  ActorSystem system(quiet());
+  auto sleeper = system.spawn<Sleeper>();
+  testing::eventually("it to start", [&] { return system.core().workers.size() == 2; });
+  sleeper.stop();
+  await_end(system, sleeper);
+  EXPECT_EQ(system.dead_letters().total(), 0u);
+}
+
+struct Report {
+  int reason;
+};
+
+class Listener final : public Actor<Report> {
+ public:
+  explicit Listener(Counter* heard) : heard_(heard) {}
+  void on(Report) { heard_->add(); }
+
+ private:
+  Counter* heard_;
+};
+
+struct Burst {
+  int count;
+};
+
+class Sender final : public Actor<Burst> {
+ public:
+  Sender(ActorRef<Note> target, Event* sent, Event* stopped)
+      : target_(std::move(target)), sent_(sent), stopped_(stopped) {}
+  // The target ends while messages to it are linked locally and room is reserved for more.
+  void on(Burst message) {
+    for (int i = 0; i < message.count; ++i) target_.send<Note>(i);
+    sent_->set();
+    stopped_->wait();
+    for (int i = 0; i < message.count; ++i) target_.send<Note>(i);
+  }
+
+ private:
+  ActorRef<Note> target_;
+  Event* sent_;
+  Event* stopped_;
+};
+
+class Deaf final : public Actor<Note> {
+ public:
+  explicit Deaf(Event* opens) : opens_(opens) {}
+  void on_start() { opens_->wait(); }
+  void on(Note) {}
+
+ private:
+  Event* opens_;
+};
+
+// The natural use of the hook: an actor that gets the dead letters of all others. The hook then
+// sends in the middle of a send that failed.
+TEST(DeadLetter, MayBeForwardedToAnActorByTheHook) {
+  for (const int count : {1, 2, 3, 10, 100}) {
+    Counter heard;
+    Event opens;
+    Event sent;
+    Event stopped;
+    std::atomic<int> reported{0};
+    RefOf<Listener> listener;
+    ActorSystemOptions options = quiet(3);
+    options.mailbox_capacity = unbounded;
+    options.on_dead_letter = [&](const DeadLetter& letter) {
+      if (listener) {
+        listener.send<Report>(static_cast<int>(letter.reason));
+        ++reported;
+      }
+    };
+    ActorSystem system(options);
+    listener = system.spawn<Listener>(&heard);
+    auto deaf = system.spawn<Deaf>(&opens);
+    system.spawn<Sender>(deaf, &sent, &stopped).send<Burst>(count);
+    sent.wait();
+    deaf.stop();
+    opens.set();
+    await_end(system, deaf);
+    stopped.set();
+    heard.wait_for(2 * count);
+    EXPECT_TRUE(system.stop().is_clean());
+    EXPECT_EQ(reported.load(), 2 * count);
+  }
+}
+
+// When the listener itself has stopped, its dead letters must not be reported to it again.
+TEST(DeadLetter, OfTheHooksOwnMessagesIsCountedButNotReportedAgain) {
+  Counter heard;
+  RefOf<Listener> listener;
+  int reported = 0;
+  ActorSystemOptions options = quiet(1);
+  options.on_dead_letter = [&](const DeadLetter&) {
+    ++reported;
+    listener.send<Report>(1);
+  };
+  ActorSystem system(options);
+  listener = system.spawn<Listener>(&heard);
+  auto sink = system.spawn<Sink>();
+  listener.stop();
+  sink.stop();
+  await_end(system, listener);
+  await_end(system, sink);
+  sink.send<Note>(1);
+  EXPECT_EQ(reported, 1);
+  EXPECT_EQ(system.dead_letters().total(), 2u);
+}
+
+}  // namespace
+}  // namespace weir

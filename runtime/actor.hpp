@@ -45,11 +45,11 @@ class ActorBase {
   /// Starts a child: it is supervised as its options say and stops when this actor stops.
   template <class A, class... Args>
   auto spawn(Args&&... args) {
-    return spawn<A>(SpawnOptions{}, std::forward<Args>(args)...);
+    return internal::spawn<A>(*cell_->core, cell_, nullptr, std::forward<Args>(args)...);
   }
   template <class A, class... Args>
   auto spawn(SpawnOptions options, Args&&... args) {
-    return internal::spawn<A>(*cell_->core, cell_, std::move(options), std::forward<Args>(args)...);
+    return internal::spawn<A>(*cell_->core, cell_, &options, std::forward<Args>(args)...);
   }
 
   /// Handles the messages set aside by `ready_for` before any others.

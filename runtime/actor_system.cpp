@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <thread>
 
+#include <weir/runtime/internal/blocking_pool.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/introspect.hpp>
@@ -100,6 +101,7 @@ StopReport ActorSystem::stop(StopOptions options) {
     end_by_force(core);
   }
   core.join_threads();
+  core.blocking->stop();
   stop_report_ = report;
   return report;
 }

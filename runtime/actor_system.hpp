@@ -47,11 +47,11 @@ class ActorSystem {
   /// stops at once; in one that has stopped there is none, and the reference is empty.
   template <class A, class... Args>
   RefOf<A> spawn(Args&&... args) {
-    return spawn<A>(SpawnOptions{}, std::forward<Args>(args)...);
+    return internal::spawn<A>(*core_, nullptr, nullptr, std::forward<Args>(args)...);
   }
   template <class A, class... Args>
   RefOf<A> spawn(SpawnOptions options, Args&&... args) {
-    return internal::spawn<A>(*core_, nullptr, std::move(options), std::forward<Args>(args)...);
+    return internal::spawn<A>(*core_, nullptr, &options, std::forward<Args>(args)...);
   }
 
   /// Runs a task on the system and waits for it on this thread. Returns its value or throws its

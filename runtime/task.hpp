@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <weir/runtime/internal/pool.hpp>
@@ -42,7 +44,7 @@ template <class T>
 class TaskPromise final : public TaskPromiseBase {
  public:
   Task<T> get_return_object() noexcept;
-  template <class Value>
+  template <class Value = T>
     requires std::convertible_to<Value&&, T>
   void return_value(Value&& value) {
     result.emplace(std::forward<Value>(value));
@@ -70,17 +72,19 @@ class TaskPromise<void> final : public TaskPromiseBase {
 /// A computation that may wait: the return type of coroutines.
 ///
 /// It starts when awaited (or when handed to an actor system), runs on the actor that awaits it,
-/// and passes its value or exception on. Destroying a task that has not finished destroys its frame
-/// and ends whatever it waits for.
+/// and passes its value or exception on. It has one owner at a time: first whoever holds the task,
+/// then the coroutine that awaits it. When the owner goes, so does a task that has not finished,
+/// and with it whatever it waits for.
 template <class T = void>
 class [[nodiscard]] Task {
  public:
   using promise_type = internal::TaskPromise<T>;
   using Handle = std::coroutine_handle<promise_type>;
   using value_type = T;
+  class Awaiter;
 
   Task() noexcept = default;
-  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task(Task&& other) noexcept : handle_(other.release()) {}
   Task& operator=(Task&& other) noexcept {
     Task moved(std::move(other));
     std::swap(handle_, moved.handle_);
@@ -90,29 +94,40 @@ class [[nodiscard]] Task {
     if (handle_) handle_.destroy();
   }
 
+  /// False if there is nothing to run: default constructed, moved from or awaited.
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
 
   /// Gives the coroutine away. The caller destroys it.
   Handle release() noexcept { return std::exchange(handle_, {}); }
 
-  auto operator co_await() && noexcept {
-    struct Awaiter {
-      Handle handle;
-      bool await_ready() const noexcept { return false; }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const noexcept {
-        handle.promise().continuation = caller;
-        return handle;
-      }
-      T await_resume() const { return handle.promise().take(); }
-    };
-    return Awaiter{handle_};
-  }
+  /// Runs the task and gives its value or throws its exception. `std::logic_error` if it is empty.
+  Awaiter operator co_await() && noexcept { return Awaiter(std::move(*this)); }
 
  private:
   friend promise_type;
   explicit Task(Handle handle) noexcept : handle_(handle) {}
 
   Handle handle_;
+};
+
+/// Owns the coroutine while it runs: who destroys the frame that waits destroys this one too.
+template <class T>
+class Task<T>::Awaiter {
+ public:
+  explicit Awaiter(Task task) noexcept : task_(std::move(task)) {}
+
+  bool await_ready() const noexcept { return !task_; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const noexcept {
+    task_.handle_.promise().continuation = caller;
+    return task_.handle_;
+  }
+  T await_resume() const {
+    if (!task_) throw std::logic_error("weir: co_await of a task that is empty or was awaited");
+    return task_.handle_.promise().take();
+  }
+
+ private:
+  Task task_;
 };
 
 template <class T>

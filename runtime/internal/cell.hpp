@@ -49,7 +49,8 @@ struct alignas(64) Cell : Link {
     wants_unstash = 2,  // messages set aside may be handled
     guarding = 4,       // the root of the tree: its children are guarded by the core's lock
     stop_hook_ran = 8,
-    fresh = 16,  // on_start has not been called
+    fresh = 16,     // on_start has not been called
+    yielding = 32,  // a handler lets other actors run
   };
   enum class State : std::uint8_t { running, stopping, terminated };
 

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include <weir/runtime/internal/blocking_pool.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/name_table.hpp>
 #include <weir/runtime/internal/services.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
@@ -57,11 +59,12 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
     workers.push_back(std::make_unique<Worker>(*this, i, now_ns()));
   }
   SpawnOptions guardian_options{.mailbox_capacity = unbounded};
-  guardian = prepare_cell({guardian_type, guardian_options, nullptr, *this});
+  guardian = prepare_cell({guardian_type, &guardian_options, nullptr, *this});
   guardian->flags |= Cell::guarding | Cell::constructed;
   guardian->head.store(Cell::idle, std::memory_order_release);
   names = std::make_unique<NameTable>();
-  blocking = std::make_unique<BlockingPool>(*this);
+  blocking = std::make_unique<BlockingPool>(
+      BlockingPool::Options{.threads_max = options.blocking_threads_max});
 }
 
 Core::~Core() { close(); }

@@ -3,6 +3,7 @@
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
 #include <weir/runtime/internal/reply_waiter.hpp>
+#include <weir/runtime/internal/sleep_waiter.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
 #include <weir/runtime/internal/worker.hpp>
@@ -15,19 +16,27 @@ Outcome refuse_in_turn(RequestNode* request, Error error) noexcept {
   return Outcome::replied;
 }
 
+// The parent hears of it if it wants to, and fails with a child that escalates.
+void tell_parent(Cell& cell, Cell& child) {
+  Extension* extension = child.extension_if_any();
+  if (cell.type->child_stopped) {
+    ChildStopped message{{child.id.load(std::memory_order_relaxed)}, {}, {}};
+    if (extension) {
+      message.name = extension->name;
+      message.reason = extension->stop_reason;
+    }
+    cell.type->child_stopped(cell, std::move(message));
+  }
+  if (extension && extension->escalates) {
+    fail_with(cell, "child failed: " + extension->stop_reason.message);
+  }
+}
+
 void child_ended(Cell& cell, Cell* child) noexcept {
-  Extension* extension = child->extension_if_any();
-  StopReason reason = extension ? extension->stop_reason : StopReason{};
-  const bool escalates = extension && extension->escalates;
-  ChildStopped message{{child->id.load(std::memory_order_relaxed)},
-                       extension ? extension->name : std::string(),
-                       reason};
   unlink_child(cell, child);
-  child->release();
   const bool lives = (cell.attention & (Cell::stopping | Cell::restarting)) == 0;
-  if (!lives) return;
-  if (cell.type->child_stopped) cell.type->child_stopped(cell, std::move(message));
-  if (escalates) fail_with(cell, "child failed: " + reason.message);
+  if (lives) tell_parent(cell, *child);
+  child->release();
 }
 
 void process_entry(Cell& cell, std::uintptr_t entry) noexcept {
@@ -180,8 +189,14 @@ bool attend(Cell& cell, Worker& worker) noexcept {
         advance_lifecycle(cell, worker)) {
       return false;
     }
-    if ((cell.attention & Cell::blocking) == 0) break;
+    const bool yields = (cell.flags & Cell::yielding) != 0;
+    if ((cell.attention & Cell::blocking) == 0 && !yields) break;
     if (cell.has_waiters.load(std::memory_order_acquire)) admit_waiting(cell);
+    if (yields) {
+      wake_yielded(cell);
+      yield_to_others(cell, worker);
+      return false;
+    }
     std::uintptr_t expected = Cell::empty;
     if (cell.control.compare_exchange_strong(expected, Cell::waiting, std::memory_order_seq_cst)) {
       return false;

@@ -16,6 +16,7 @@ namespace weir::internal {
 
 struct PhaseRecord;
 struct DeliverWaiter;
+class YieldAwaiter;
 
 /// Wakes an actor that waits to be restarted.
 struct BackoffTimer : TimerEntry {
@@ -57,6 +58,7 @@ struct Extension {
   Run* runs = nullptr;
   std::uint32_t run_count = 0;
   WaiterList waiters;
+  YieldAwaiter* yielded = nullptr;  // go on after other actors have run
   TimerMessageBase* timers = nullptr;
   Node* stash_first = nullptr;
   Node* stash_last = nullptr;

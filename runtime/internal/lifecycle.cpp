@@ -8,6 +8,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/deliver_waiter.hpp>
 #include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/run.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
 #include <weir/runtime/internal/watch.hpp>
@@ -21,7 +22,7 @@ bool needs_extension(const SpawnOptions& options) noexcept {
 }
 
 std::uint32_t checked_capacity(const SpawnRequest& request) {
-  std::uint32_t capacity = request.options.mailbox_capacity;
+  std::uint32_t capacity = request.options ? request.options->mailbox_capacity : system_default;
   if (capacity == system_default) capacity = request.core.options.mailbox_capacity;
   if (capacity == 0) {
     throw std::invalid_argument(
@@ -40,7 +41,7 @@ void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noex
   cell.enqueued.store(0, std::memory_order_relaxed);
   cell.capacity = capacity;
   cell.has_waiters.store(false, std::memory_order_relaxed);
-  cell.overflow = request.options.overflow;
+  cell.overflow = request.options ? request.options->overflow : Overflow::fail;
   cell.is_unusual = request.core.simulation || cell.overflow == Overflow::drop_oldest;
   cell.type = &request.type;
   cell.core = &request.core;
@@ -265,11 +266,11 @@ Cell* prepare_cell(const SpawnRequest& request) {
   const std::uint32_t capacity = checked_capacity(request);
   auto* cell = static_cast<Cell*>(static_cast<Link*>(pool_take(request.type.pool_class)));
   reset(*cell, request, capacity);
-  if (needs_extension(request.options)) [[unlikely]] {
+  if (request.options && needs_extension(*request.options)) {
     Extension& extension = cell->extension();
-    extension.name = std::move(request.options.name);
-    extension.supervision = request.options.supervision;
-    if (request.options.overflow == Overflow::drop_oldest) cell->attention |= Cell::ring_mailbox;
+    extension.name = std::move(request.options->name);
+    extension.supervision = request.options->supervision;
+    if (request.options->overflow == Overflow::drop_oldest) cell->attention |= Cell::ring_mailbox;
   }
   if (!request.type.object_inside) [[unlikely]] {
     cell->object =
@@ -366,6 +367,7 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
         cell.extension_if_any()) {
       cell.extension().stop_reason = std::move(reason);
     }
+    cancel_background(cell);
   }
   if (is_stopping && mode != StopMode::kill) return;
   const bool is_system = cell.extension_if_any() &&

@@ -38,7 +38,7 @@ bool refuse_after_end(Cell& cell, Node* first, Node* last) noexcept;
 // --- life
 struct SpawnRequest {
   const ActorType& type;
-  SpawnOptions& options;
+  SpawnOptions* options;  // null: all defaults
   Cell* parent;  // null: the guardian
   Core& core;
 };

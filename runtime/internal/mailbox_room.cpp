@@ -70,6 +70,11 @@ DeliverWaiter::~DeliverWaiter() {
 }
 
 bool DeliverWaiter::wait(Cell* receiver, Node* message, std::coroutine_handle<> coroutine) {
+  if (is_current_run_cancelled()) {
+    node = message;
+    is_cancelled = true;
+    return false;
+  }
   end_of_handler(*this_worker);
   node = message;
   target = receiver;
@@ -106,8 +111,9 @@ void DeliverWaiter::cancel() noexcept {
 }
 
 std::string DeliverWaiter::describe() const {
-  return "room in the mailbox of #" + std::to_string(target->id.load(std::memory_order_relaxed)) +
-         " " + std::string(target->type->name);
+  return "room in the mailbox of #" +
+         std::to_string(target->id.load(std::memory_order_relaxed)) + " " +
+         std::string(target->type->name);
 }
 
 void DeliverWaiter::on_signal(Signal* signal, Cell&) {

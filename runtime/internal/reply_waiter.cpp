@@ -12,16 +12,18 @@ namespace weir::internal {
 namespace {
 
 struct CancelSignal : Signal, Pooled {
-  explicit CancelSignal(RequestNode* which) noexcept : Signal(&act), request(which) {}
+  explicit CancelSignal(RequestNode* which) noexcept
+      : Signal(&act), request(which), id(which->id) {}
 
-  // The request may be over by now: it is only compared, never read.
+  // The request may be over by now, and its memory another request's: it is only compared until it
+  // is known to be a request that is being handled.
   static void act(Signal* signal, Cell& cell) {
     auto* self = static_cast<CancelSignal*>(signal);
     if (Extension* extension = cell.extension_if_any()) {
       for (Run* run = extension->runs; run; run = run->next) {
-        if (run->request != self->request) continue;
-        run->is_cancelled = true;
-        extension->waiters.cancel_all_of(run);
+        if (run->request != self->request || run->request->id != self->id) continue;
+        mark_cancelled(*run);
+        extension->waiters.cancel_marked();
         break;
       }
     }
@@ -29,6 +31,7 @@ struct CancelSignal : Signal, Pooled {
   }
 
   RequestNode* request;
+  std::uint64_t id;
 };
 
 std::string describe_target(const Cell& target, const MessageType& type) {
@@ -61,6 +64,7 @@ bool ReplyWaiter::ask(Cell* target, RequestNode* request, Duration timeout,
                         "ask outside an actor or a task of the system; see ActorSystem::run"));
   }
   if (!target) return refuse(request, Error(Errc::stopped, "empty reference"));
+  if (is_current_run_cancelled()) return refuse(request, Error(Errc::cancelled));
   if (timeout <= Duration::zero()) {
     return refuse(request, Error(Errc::timed_out, "the deadline had already passed"));
   }

@@ -1,8 +1,10 @@
 #include <weir/runtime/internal/run.hpp>
 
+#include <weir/runtime/internal/cancellation_state.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/scope_state.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
@@ -23,6 +25,23 @@ void unlink_run(Extension& extension, Run* run) noexcept {
   --extension.run_count;
 }
 
+// The tasks of a scope live on when the handler that started them ends before the scope.
+void give_children_away(Run& run) noexcept {
+  for (Run* child = run.cell.extension().runs; child; child = child->next) {
+    if (child->parent != &run) continue;
+    child->parent = run.parent;
+    if (run.parent) run.parent->has_children = true;
+  }
+}
+
+struct CancelMarkedSignal : Signal, Pooled {
+  CancelMarkedSignal() noexcept : Signal(&act) {}
+  static void act(Signal* signal, Cell& cell) {
+    delete static_cast<CancelMarkedSignal*>(signal);
+    if (Extension* extension = cell.extension_if_any()) extension->waiters.cancel_marked();
+  }
+};
+
 void resume_run(Run* run) {
   Worker& worker = *this_worker;
   Run* outer = std::exchange(worker.current_run, run);
@@ -37,7 +56,12 @@ Run::Run(Cell& owner, std::coroutine_handle<> coroutine) noexcept
       cell(owner),
       handle(coroutine) {}
 
-Run::~Run() { handle.destroy(); }
+Run::~Run() {
+  handle.destroy();
+  if (has_children) give_children_away(*this);
+  if (scope) scope->task_ended(nullptr);
+  if (cancellation) cancellation->release();
+}
 
 Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks) {
   const bool is_request = node && node->type().is_request;
@@ -78,19 +102,58 @@ void complete_if_finished(Run* finished) noexcept {
   if (exception) fail(cell, exception);
 }
 
+void start_child(std::unique_ptr<Run> run) noexcept {
+  Run* child = run.release();
+  link_run(child->cell.extension(), child);
+  resume_run(child);
+  complete_if_finished(child);
+}
+
+void destroy_run(Cell& cell, Run* run) noexcept {
+  unlink_run(cell.extension(), run);
+  cell.attention &= static_cast<std::uint8_t>(~run->blocks);
+  if (run->timer) dispose(run->timer->node());
+  delete run;
+}
+
 void destroy_runs(Cell& cell, const Error& error) noexcept {
   Extension* extension = cell.extension_if_any();
   if (!extension) return;
   while (Run* run = extension->runs) {
-    unlink_run(*extension, run);
-    cell.attention &= static_cast<std::uint8_t>(~run->blocks);
     if (RequestNode* request = run->request) {
       request->type().refuse(request, error);
       send_home(request);
     }
-    if (run->timer) dispose(run->timer->node());
-    delete run;
+    destroy_run(cell, run);
   }
+}
+
+void mark_cancelled(Run& run) noexcept {
+  run.is_cancelled = true;
+  if (run.cancellation) run.cancellation->cancel();
+  if (!run.has_children) return;
+  for (Run* child = run.cell.extension().runs; child; child = child->next) {
+    if (child->parent == &run && !child->is_cancelled) mark_cancelled(*child);
+  }
+}
+
+void cancel_marked_later(Cell& cell) noexcept { cell.send_signal(new CancelMarkedSignal); }
+
+void cancel_background(Cell& cell) noexcept {
+  Extension* extension = cell.extension_if_any();
+  if (!extension) return;
+  bool is_any = false;
+  for (Run* run = extension->runs; run; run = run->next) {
+    if (!run->scope || run->parent || run->is_cancelled) continue;
+    mark_cancelled(*run);
+    is_any = true;
+  }
+  if (is_any) cancel_marked_later(cell);
+}
+
+bool is_current_run_cancelled() noexcept {
+  const Run* run = this_worker ? this_worker->current_run : nullptr;
+  return run && run->is_cancelled && run->shields == 0;
 }
 
 }  // namespace weir::internal

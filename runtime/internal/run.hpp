@@ -9,6 +9,8 @@
 
 namespace weir::internal {
 
+class CancellationState;
+class ScopeState;
 struct TimerMessageBase;
 
 /// The outermost owner of a task: told once when the task has finished.
@@ -17,7 +19,7 @@ struct TaskRoot {
   void (*on_finished)(TaskRoot*) noexcept;
 };
 
-/// A handler that is a coroutine, from its first suspension to its end.
+/// A handler that is a coroutine, from its first suspension to its end; or a task of a scope.
 struct Run : TaskRoot, Pooled {
   Run(Cell& owner, std::coroutine_handle<> coroutine) noexcept;
   ~Run();
@@ -31,9 +33,14 @@ struct Run : TaskRoot, Pooled {
   std::exception_ptr (*collect)(Run&) = nullptr;
   Run* previous = nullptr;
   Run* next = nullptr;
-  std::uint8_t blocks = 0;  // attention bits that end with this run
+  Run* parent = nullptr;                      // of a scope's task: it is cancelled with this one
+  ScopeState* scope = nullptr;                // that waits for it
+  CancellationState* cancellation = nullptr;  // counted; made when somebody asks for it
+  std::uint8_t blocks = 0;                    // attention bits that end with this run
+  std::uint8_t shields = 0;                   // while there are any, no wait is cancelled
   bool is_finished = false;
   bool is_cancelled = false;
+  bool has_children = false;
 };
 
 /// Starts a coroutine handler of the message in `node`, if any. Unless it finishes at once the run
@@ -41,7 +48,24 @@ struct Run : TaskRoot, Pooled {
 /// finished. Throws what the handler threw.
 Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks);
 
+/// Starts a task of a scope beside the handler that runs.
+void start_child(std::unique_ptr<Run> run) noexcept;
+
 /// After a coroutine of `run` was resumed: completes the handler if it has finished.
 void complete_if_finished(Run* run) noexcept;
+
+/// Takes a run that will not be finished away, with its coroutine.
+void destroy_run(Cell& cell, Run* run) noexcept;
+
+/// Marks a run and those below it as cancelled; what they wait for goes on until
+/// `WaiterList::cancel_marked`.
+void mark_cancelled(Run& run) noexcept;
+/// Cancels what marked runs wait for, soon, from the control lane.
+void cancel_marked_later(Cell& cell) noexcept;
+/// Cancels tasks that no handler waits for: their actor begins to stop.
+void cancel_background(Cell& cell) noexcept;
+
+/// True if what runs on this thread has been cancelled, so that it should not begin to wait.
+bool is_current_run_cancelled() noexcept;
 
 }  // namespace weir::internal

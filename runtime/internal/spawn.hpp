@@ -39,11 +39,13 @@ class ConstructionScope {
 
 Cell* cell_under_construction() noexcept;
 
+/// Starts an actor; without options, with all defaults.
 template <class A, class... Args>
-typename A::Ref spawn(Core& core, Cell* parent, SpawnOptions options, Args&&... args) {
+typename A::Ref spawn(Core& core, Cell* parent, SpawnOptions* options, Args&&... args) {
   static_assert(std::is_constructible_v<A, Args...>,
                 "weir: spawn<A>(args...) needs a constructor A(args...)");
-  const bool restarts = options.supervision.directive == Supervision::Directive::restart;
+  const bool restarts =
+      options && options->supervision.directive == Supervision::Directive::restart;
   Cell* cell = prepare_cell({actor_type<A>(), options, parent, core});
   if (!cell) [[unlikely]]
     return {};

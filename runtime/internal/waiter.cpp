@@ -41,25 +41,22 @@ void withdraw(Cell& home, RevocableSignal& signal) noexcept {
   signal.is_sent = false;
   const std::uintptr_t wanted = entry_of(signal);
   if (remove_from(this_worker->inbox, wanted)) return;
-  // Still in the lane: take everything out, and put the rest back behind what is in the inbox.
-  std::uintptr_t stack = home.control.exchange(Cell::empty, std::memory_order_seq_cst);
-  check(stack != Cell::control_terminated, "a signal is withdrawn while its actor lives");
-  if (stack == Cell::waiting) stack = Cell::empty;
-  check(remove_from(stack, wanted), "a sent signal is in its actor's control lane");
-  std::uintptr_t oldest_first = 0;
-  while (stack != Cell::empty) {
-    const std::uintptr_t next = link_of(stack)->next.load(std::memory_order_relaxed);
-    link_of(stack)->next.store(oldest_first, std::memory_order_relaxed);
-    oldest_first = std::exchange(stack, next);
+  // Still in the lane: take everything out, and put the rest back below what has come since.
+  std::uintptr_t rest = home.control.exchange(Cell::empty, std::memory_order_seq_cst);
+  check(rest != Cell::control_terminated, "a signal is withdrawn while its actor lives");
+  if (rest == Cell::waiting) rest = Cell::empty;
+  check(remove_from(rest, wanted), "a sent signal is in its actor's control lane");
+  while (rest != Cell::empty) {
+    std::uintptr_t newer = Cell::empty;
+    if (home.control.compare_exchange_strong(newer, rest, std::memory_order_seq_cst)) return;
+    newer = home.control.exchange(Cell::empty, std::memory_order_seq_cst);
+    Link* oldest = link_of(newer);
+    while (const std::uintptr_t next = oldest->next.load(std::memory_order_relaxed)) {
+      oldest = link_of(next);
+    }
+    oldest->next.store(rest, std::memory_order_relaxed);
+    rest = newer;
   }
-  if (this_worker->inbox == 0) {
-    this_worker->inbox = oldest_first;
-    return;
-  }
-  std::uintptr_t last = this_worker->inbox;
-  while (const std::uintptr_t next = link_of(last)->next.load(std::memory_order_relaxed))
-    last = next;
-  link_of(last)->next.store(oldest_first, std::memory_order_relaxed);
 }
 
 Waiter::~Waiter() {
@@ -74,6 +71,8 @@ void Waiter::suspend(std::coroutine_handle<> handle) {
   handle_ = handle;
   home_ = worker->current;
   run_ = worker->current_run;
+  is_cancelled_ = false;
+  is_shielded_ = run_ && run_->shields > 0;
   home_->extension().waiters.add(*this);
 }
 
@@ -93,6 +92,7 @@ void Waiter::resume() {
 }
 
 void WaiterList::add(Waiter& waiter) noexcept {
+  ++changes;
   waiter.previous_ = nullptr;
   waiter.next_ = first;
   if (first) first->previous_ = &waiter;
@@ -100,6 +100,7 @@ void WaiterList::add(Waiter& waiter) noexcept {
 }
 
 void WaiterList::remove(Waiter& waiter) noexcept {
+  ++changes;
   (waiter.previous_ ? waiter.previous_->next_ : first) = waiter.next_;
   if (waiter.next_) waiter.next_->previous_ = waiter.previous_;
 }
@@ -112,16 +113,20 @@ std::string WaiterList::describe() const {
   return all;
 }
 
-void WaiterList::cancel_all_of(Run* run) noexcept {
-  // A cancelled coroutine may add and remove waiters, so start over after each.
+void WaiterList::cancel_marked() noexcept {
   for (Waiter* waiter = first; waiter;) {
-    if (waiter->run_ == run && !waiter->is_cancelled_) {
-      waiter->is_cancelled_ = true;
-      waiter->cancel();
-      waiter = first;
-    } else {
+    const bool is_due = waiter->run_ && waiter->run_->is_cancelled && !waiter->is_shielded_ &&
+                        !waiter->is_cancelled_;
+    if (!is_due) {
       waiter = waiter->next_;
+      continue;
     }
+    waiter->is_cancelled_ = true;
+    const std::uint32_t before = changes;
+    Waiter* next = waiter->next_;
+    waiter->cancel();
+    // A coroutine that was resumed may have added and removed waiters: then start over.
+    waiter = changes == before ? next : first;
   }
 }
 

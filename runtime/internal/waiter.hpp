@@ -44,6 +44,7 @@ class Waiter {
   Waiter* previous_ = nullptr;
   Waiter* next_ = nullptr;
   bool is_cancelled_ = false;
+  bool is_shielded_ = false;  // not to be cancelled
 
   friend struct WaiterList;
 };
@@ -51,13 +52,15 @@ class Waiter {
 /// The waiters of one actor.
 struct WaiterList {
   Waiter* first = nullptr;
+  std::uint32_t changes = 0;
 
   void add(Waiter& waiter) noexcept;
   void remove(Waiter& waiter) noexcept;
   /// What all of them wait for.
   std::string describe() const;
-  /// Cancels every waiter that belongs to `run`.
-  void cancel_all_of(Run* run) noexcept;
+  /// Cancels every waiter whose run has been marked as cancelled. Never call it from a coroutine:
+  /// it may resume others.
+  void cancel_marked() noexcept;
 };
 
 /// A signal that may have to be taken back: it lives in a coroutine frame that can be destroyed

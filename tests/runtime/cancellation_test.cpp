@@ -1,0 +1,266 @@
+#include <weir/runtime/cancellation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/blocking_pool.hpp>
+#include <weir/runtime/sleep.hpp>
+#include <weir/runtime/task_scope.hpp>
+#include <weir/tests/runtime/support.hpp>
+
+namespace weir {
+namespace {
+
+using testing::Collector;
+using testing::Event;
+using testing::quiet;
+
+TEST(CancellationToken, TellsWhetherItsSourceWasCancelled) {
+  CancellationSource source;
+  const CancellationToken token = source.token();
+  EXPECT_FALSE(token.is_cancelled());
+  source.cancel();
+  source.cancel();
+  EXPECT_TRUE(token.is_cancelled());
+  EXPECT_TRUE(source.is_cancelled());
+}
+
+TEST(CancellationToken, OfNothingIsNeverCancelled) {
+  EXPECT_FALSE(CancellationToken().is_cancelled());
+  EXPECT_FALSE(current_cancellation().is_cancelled());
+}
+
+TEST(CancellationToken, OutlivesItsSource) {
+  CancellationToken token;
+  {
+    CancellationSource source;
+    token = source.token();
+    source.cancel();
+  }
+  EXPECT_TRUE(token.is_cancelled());
+}
+
+Task<> await_token(CancellationToken token, std::vector<std::string>* log) {
+  const auto result = co_await token.cancelled();
+  log->push_back(result ? "cancelled" : "gave up");
+}
+
+TEST(CancellationToken, WakesEverybodyWhoWaits) {
+  struct Waiting {
+    static Task<std::vector<std::string>> run() {
+      std::vector<std::string> log;
+      CancellationSource source;
+      TaskScope scope;
+      for (int i = 0; i < 3; ++i) scope.spawn(await_token(source.token(), &log));
+      source.cancel();
+      log.push_back("never inline");
+      co_await scope.join();
+      co_await await_token(source.token(), &log);
+      co_return log;
+    }
+  };
+  ActorSystem system(quiet());
+  EXPECT_EQ(system.run(Waiting::run()),
+            (std::vector<std::string>{"never inline", "cancelled", "cancelled", "cancelled",
+                                      "cancelled"}));
+}
+
+TEST(CancellationToken, AWaitIsItselfCancelled) {
+  struct Waiting {
+    static Task<std::vector<std::string>> run() {
+      std::vector<std::string> log;
+      CancellationSource source;
+      TaskScope scope;
+      scope.spawn(await_token(source.token(), &log));
+      scope.spawn(await_token({}, &log));
+      scope.cancel_all();
+      co_await scope.join();
+      co_return log;
+    }
+  };
+  ActorSystem system(quiet());
+  EXPECT_EQ(system.run(Waiting::run()), (std::vector<std::string>{"gave up", "gave up"}));
+}
+
+// Threads cancel while the waits begin, end and are destroyed.
+TEST(CancellationSource, CanBeCancelledByAnyThreadAtAnyTime) {
+  struct Waiting {
+    static Task<> wait(CancellationToken token, bool leaves) {
+      std::vector<std::string> log;
+      TaskScope scope;
+      scope.spawn(await_token(token, &log));
+      scope.spawn(await_token(token, &log));
+      if (leaves) co_return;
+      co_await scope.join();
+      EXPECT_EQ(log.size(), 2u);
+    }
+  };
+  ActorSystem system(quiet());
+  for (int i = 0; i < testing::scaled(400); ++i) {
+    CancellationSource source;
+    std::thread other([&] { source.cancel(); });
+    system.run(Waiting::wait(source.token(), i % 3 == 0));
+    other.join();
+  }
+}
+
+// A chain of actors: each handler asks the next and tells what became of it.
+struct Work {
+  using Reply = int;
+};
+
+struct Trace {
+  Collector<std::string> lines;
+  Event waits;  // the last one in the chain waits
+};
+
+class Last final : public Actor<Work> {
+ public:
+  explicit Last(Trace* trace) : trace_(trace) {}
+  Task<int> on(Work) {
+    trace_->waits.set();
+    const auto slept = co_await sleep_for(forever);
+    trace_->lines.add(std::string("last: ") + (slept ? "slept" : "cancelled") +
+                      (is_cancelled() ? ", and knows" : ""));
+    co_return 1;
+  }
+
+ private:
+  Trace* trace_;
+};
+
+class Middle final : public Actor<Work> {
+ public:
+  Middle(ActorRef<Work> next, Trace* trace) : next_(std::move(next)), trace_(trace) {}
+  Task<int> on(Work) {
+    const auto token = current_cancellation();
+    const auto reply = co_await next_.ask<Work>().within(forever);
+    trace_->lines.add(std::string("middle: ") + (reply ? "replied" : reply.error().message()) +
+                      (token.is_cancelled() ? ", and knows" : ""));
+    const auto again = co_await next_.ask<Work>().within(forever);
+    trace_->lines.add("middle again: " + again.error().message());
+    co_return 2;
+  }
+
+ private:
+  ActorRef<Work> next_;
+  Trace* trace_;
+};
+
+TEST(Cancellation, FollowsTheCallerThroughNestedRequests) {
+  ActorSystem system(quiet());
+  Trace trace;
+  auto last = system.spawn<Last>(&trace);
+  auto middle = system.spawn<Middle>(last, &trace);
+  struct Caller {
+    static Task<> ask(ActorRef<Work> target) {
+      const auto reply = co_await target.ask<Work>().within(forever);
+      EXPECT_EQ(reply.error(), Errc::cancelled);
+    }
+    static Task<> run(ActorRef<Work> target, Trace* trace) {
+      TaskScope scope;
+      scope.spawn(ask(target));
+      static_cast<void>(co_await on_blocking_pool([trace] { trace->waits.wait(); }));
+      scope.cancel_all();
+      co_await scope.join();
+    }
+  };
+  system.run(Caller::run(middle, &trace));
+  auto lines = trace.lines.wait_for(3);
+  std::sort(lines.begin(), lines.end());
+  const std::string cancelled = Error(Errc::cancelled).message();
+  EXPECT_EQ(lines,
+            (std::vector<std::string>{"last: cancelled, and knows", "middle again: " + cancelled,
+                                      "middle: " + cancelled + ", and knows"}));
+}
+
+// A wait that begins after the cancellation ends at once, and lets others run all the same.
+TEST(Cancellation, ALoopThatIgnoresItStillMakesWay) {
+  struct Stubborn {
+    static Task<> loop(int* rounds, const bool* is_over) {
+      while (!*is_over) {
+        static_cast<void>(co_await sleep_for(forever));
+        ++*rounds;
+      }
+    }
+    static Task<int> run() {
+      int rounds = 0;
+      bool is_over = false;
+      TaskScope scope;
+      scope.spawn(loop(&rounds, &is_over));
+      scope.cancel_all();
+      for (int i = 0; i < 10; ++i) co_await yield();
+      is_over = true;
+      co_await scope.join();
+      co_return rounds;
+    }
+  };
+  ActorSystem system(quiet());
+  EXPECT_GT(system.run(Stubborn::run()), 5);
+}
+
+TEST(CancellationShield, LetsACancelledTaskCleanUp) {
+  struct Cleaner {
+    static Task<> work(std::vector<std::string>* log) {
+      const auto slept = co_await sleep_for(forever);
+      log->push_back(slept ? "slept" : "cancelled");
+      {
+        const CancellationShield shield;
+        const auto cleaned = co_await sleep_for(std::chrono::microseconds(1));
+        log->push_back(cleaned ? "cleaned up" : "cancelled");
+      }
+      const auto after = co_await sleep_for(std::chrono::microseconds(1));
+      log->push_back(after ? "slept" : "cancelled");
+    }
+    static Task<std::vector<std::string>> run() {
+      std::vector<std::string> log;
+      TaskScope scope;
+      scope.spawn(work(&log));
+      scope.cancel_all();
+      co_await scope.join();
+      co_return log;
+    }
+  };
+  ActorSystem system(quiet());
+  EXPECT_EQ(system.run(Cleaner::run()),
+            (std::vector<std::string>{"cancelled", "cleaned up", "cancelled"}));
+}
+
+TEST(CancellationShield, KeepsTheWaitThatIsUnderWay) {
+  struct Shielded {
+    static Task<> work(Event* began, Event* finish, std::vector<std::string>* log) {
+      const CancellationShield shield;
+      CancellationSource source;
+      began->set();
+      std::thread other([&] {
+        finish->wait();
+        source.cancel();
+      });
+      const auto result = co_await source.token().cancelled();
+      other.join();
+      log->push_back(result ? "to the end" : "cancelled");
+    }
+    static Task<std::vector<std::string>> run() {
+      std::vector<std::string> log;
+      Event began;
+      Event finish;
+      TaskScope scope;
+      scope.spawn(work(&began, &finish, &log));
+      scope.cancel_all();
+      co_await yield();
+      finish.set();
+      co_await scope.join();
+      co_return log;
+    }
+  };
+  ActorSystem system(quiet());
+  EXPECT_EQ(system.run(Shielded::run()), std::vector<std::string>{"to the end"});
+}
+
+}  // namespace
+}  // namespace weir

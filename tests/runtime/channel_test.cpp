@@ -202,6 +202,27 @@ TEST(Channel, LosesNoValueWhateverHappensToThoseWhoWait) {
   for (std::uint64_t i = 0; i < 50; ++i) system.run(Chaos::run(seed + i));
 }
 
+TEST(Channel, ThatGoesWhileOthersWaitTellsThemThatItIsClosed) {
+  struct Gone {
+    static Task<> pop(Channel<int>* channel, std::string* outcome) {
+      const auto value = co_await channel->pop();
+      *outcome = value ? "popped" : value.error().message();
+    }
+    static Task<std::string> run() {
+      std::string outcome;
+      TaskScope scope;
+      {
+        Channel<int> channel(1);
+        scope.spawn(pop(&channel, &outcome));
+      }
+      co_await scope.join();
+      co_return outcome;
+    }
+  };
+  ActorSystem system(quiet());
+  EXPECT_EQ(system.run(Gone::run()), Error(Errc::closed).message());
+}
+
 TEST(Channel, CarriesMoveOnlyValues) {
   struct Owned {
     static Task<int> run() {

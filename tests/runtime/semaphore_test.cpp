@@ -131,23 +131,5 @@ TEST(Semaphore, APermitOfADestroyedTaskIsPassedOn) {
   EXPECT_EQ(system.run(Doomed::run()), std::vector<std::string>{"acquired"});
 }
 
-TEST(Semaphore, ThatGoesWhileOthersWaitTellsThemThatItIsClosed) {
-  struct Gone {
-    static Task<std::vector<std::string>> run() {
-      std::vector<std::string> log;
-      TaskScope scope;
-      {
-        Semaphore semaphore(1);
-        const auto permit = semaphore.try_acquire();
-        scope.spawn(try_to_acquire(&semaphore, &log));
-      }
-      co_await scope.join();
-      co_return log;
-    }
-  };
-  ActorSystem system(quiet());
-  EXPECT_EQ(system.run(Gone::run()), std::vector<std::string>{Error(Errc::closed).message()});
-}
-
 }  // namespace
 }  // namespace weir

@@ -13,7 +13,6 @@
 
 namespace {
 
-// [messages]
 struct Order {
   int item;
 };
@@ -33,9 +32,7 @@ struct Ship {
 struct Shipped {
   using Reply = int;
 };
-// [/messages]
 
-// [actors]
 class Warehouse final : public weir::Actor<Reserve, Ship, Shipped> {
  public:
   void on(Reserve message) { reserved_.insert(message.item); }
@@ -69,6 +66,7 @@ class Bank final : public weir::Actor<Charge> {
 
 enum class Sequence { charge_first, reserve_first };
 
+// [shop]
 class Shop final : public weir::Actor<Order> {
  public:
   Shop(Sequence sequence, weir::ActorRef<Charge> bank, weir::ActorRef<Reserve> warehouse)
@@ -85,7 +83,7 @@ class Shop final : public weir::Actor<Order> {
   weir::ActorRef<Charge> bank_;
   weir::ActorRef<Reserve> warehouse_;
 };
-// [/actors]
+// [/shop]
 
 // [scenario]
 weir::Task<int> count_shipped(weir::ActorRef<Shipped> warehouse) {

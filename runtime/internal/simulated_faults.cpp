@@ -47,11 +47,8 @@ void replace_front_by_crash(Cell& cell) noexcept {
   lose(front);
 }
 
-void require_bounded(const Cell& cell) {
-  if (cell.capacity == unbounded || cell.overflow == Overflow::drop_oldest) {
-    throw std::invalid_argument("fill_mailbox: that of " + std::string(cell.type->name) +
-                                " is never full");
-  }
+bool can_be_full(const Cell& cell) noexcept {
+  return cell.capacity != unbounded && cell.overflow != Overflow::drop_oldest;
 }
 
 std::string_view name_of(const Cell& cell) noexcept {
@@ -83,7 +80,7 @@ bool Simulator::is_hit(const Cell& cell, Chance chance) noexcept {
 }
 
 bool Simulator::refuses(const Cell& target) noexcept {
-  return target.capacity != unbounded && is_hit(target, refused_send_);
+  return can_be_full(target) && is_hit(target, refused_send_);
 }
 
 void Simulator::before_message(Cell& cell) noexcept {
@@ -144,7 +141,10 @@ void Simulator::collect_cells_of(Core& core) {
 }
 
 void Simulator::fill_mailbox(Cell& cell) {
-  require_bounded(cell);
+  if (!can_be_full(cell)) {
+    throw std::invalid_argument("fill_mailbox: that of " + std::string(cell.type->name) +
+                                " is never full");
+  }
   if (!filled_.try_emplace(&cell, cell.capacity).second) return;
   cell.add_ref();
   cell.enqueued.fetch_add(cell.capacity, std::memory_order_relaxed);

@@ -1,3 +1,4 @@
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -5,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/runtime/blocking_pool.hpp>
 #include <weir/runtime/simulation.hpp>
 
 namespace weir {
@@ -211,6 +213,33 @@ TEST(SimulatedNode, ACrashAtAnyStepLeavesNothingBehind) {
     EXPECT_EQ(life.live, 0);
     EXPECT_EQ(life.stopped, 0);
   }
+}
+
+class Blocking final : public Actor<Tick> {
+ public:
+  explicit Blocking(std::shared_ptr<int> calls) : calls_(std::move(calls)) {}
+  Task<> on(Tick) {
+    auto calls = calls_;
+    static_cast<void>(co_await on_blocking_pool([calls] { ++*calls; }));
+    *calls += 100;
+  }
+
+ private:
+  std::shared_ptr<int> calls_;
+};
+
+TEST(SimulatedNode, ABlockingCallThatHasBegunOutlivesACrashUnseen) {
+  const auto calls = std::make_shared<int>(0);
+  Simulation simulation({.blocking_time_max = 1s});
+  auto& node = simulation.add_node("blocking", {});
+  node.system().spawn<Blocking>(calls).send<Tick>();
+  simulation.run_for(0s);
+  EXPECT_EQ(*calls, 0);
+  node.crash();
+  EXPECT_EQ(*calls, 1);
+  EXPECT_EQ(simulation.run_until_idle(), RunEnd::idle);
+  EXPECT_EQ(*calls, 1);
+  EXPECT_EQ(calls.use_count(), 1);
 }
 
 TEST(SimulatedNode, I6TheSameSeedRepeatsCrashesAndRestarts) {

@@ -1,11 +1,14 @@
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <weir/runtime/blocking_pool.hpp>
 #include <weir/runtime/simulation.hpp>
+#include <weir/runtime/sleep.hpp>
 
 namespace weir {
 namespace {
@@ -283,6 +286,18 @@ TEST(SimulationRun, ReportsWhoDoesNotStopWhenTheVirtualTimeoutHasPassed) {
   EXPECT_EQ(report.did_not_stop[0].id, stubborn.id());
   EXPECT_LE(simulation.now(), TimePoint(5s));
   EXPECT_FALSE(stubborn.is_alive());
+}
+
+Task<std::thread::id> call_blocking() {
+  static_cast<void>(co_await sleep_for(7ns));
+  co_return (co_await on_blocking_pool([] { return std::this_thread::get_id(); })).value();
+}
+
+TEST(SimulationRun, ABlockingCallRunsOnThisThreadAndTakesVirtualTime) {
+  Simulation simulation({.blocking_time_max = 1s});
+  EXPECT_EQ(simulation.run(call_blocking()), std::this_thread::get_id());
+  EXPECT_GT(simulation.now(), TimePoint(1ms));
+  EXPECT_LE(simulation.now(), TimePoint(1s + 7ns));
 }
 
 class Driver final : public Actor<Go> {

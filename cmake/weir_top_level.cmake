@@ -32,12 +32,12 @@ if(WEIR_BUILD_TESTS)
   include(GoogleTest)
 endif()
 
-# weir_test(<module> UNITS <unit>... [DEPENDS <target>...])
+# weir_test(<module> UNITS <unit>... [DEPENDS <target>...] [PRECOMPILE <header>...])
 #
 # Adds one executable with the tests of a module, from <unit>_test.cpp in this folder. Each TEST is
 # one CTest case.
 function(weir_test module)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;DEPENDS;PRECOMPILE")
   if(test_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weir_test(${module}): unknown argument '${test_UNPARSED_ARGUMENTS}'")
   endif()
@@ -46,7 +46,11 @@ function(weir_test module)
   list(TRANSFORM test_UNITS APPEND _test.cpp OUTPUT_VARIABLE sources)
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE weir::${component} ${test_DEPENDS} GTest::gtest_main)
-  target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
+  # Most of a test's compilation is these headers, and little of its run depends on optimisation.
+  target_precompile_headers(${target} PRIVATE <gtest/gtest.h> ${test_PRECOMPILE})
+  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
   gtest_discover_tests(
     ${target}
     TEST_PREFIX ${component}.

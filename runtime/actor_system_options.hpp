@@ -55,8 +55,8 @@ struct ActorSystemOptions {
   std::uint64_t seed = 0x5EED;
 
   /// Called for every message that was not handled, on whatever thread noticed; must be quick and
-  /// must not throw. It may send; it is not called for messages of its own. Without one, a line goes
-  /// to standard error, at most one a second for each reason.
+  /// must not throw. It may send; it is not called for messages of its own. Without one, a line
+  /// goes to standard error, at most one a second for each reason.
   std::function<void(const DeadLetter&)> on_dead_letter = {};
   /// Called for every handler that threw. Without one, a line goes to standard error.
   std::function<void(const ActorFailure&)> on_failure = {};

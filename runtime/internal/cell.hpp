@@ -123,8 +123,8 @@ struct alignas(64) Cell : Link {
   Extension* extension_if_any() const noexcept {
     return extension_pointer.load(std::memory_order_acquire);
   }
-  /// Whether the mailbox can hold what has been admitted so far. Messages admitted later may have been
-  /// taken out already, so the difference can be negative.
+  /// Whether the mailbox can hold what has been admitted so far. Messages admitted later may have
+  /// been taken out already, so the difference can be negative.
   bool has_room(std::uint32_t admitted) const noexcept {
     const auto waiting_now =
         static_cast<std::int32_t>(admitted - popped.load(std::memory_order_acquire));

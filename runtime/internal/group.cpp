@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include <weir/runtime/internal/broadcast_messages.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
 #include <weir/runtime/send_result.hpp>
 
@@ -13,6 +14,13 @@ bool is_running(const GroupMember* member) noexcept { return member->cell.is_run
 
 void let_leave(const std::vector<GroupMember*>& members, bool then_drains) noexcept {
   for (GroupMember* member : members) member->leave(then_drains);
+}
+
+// A pin ends soon after, so the message must be where a drain finds it.
+SendStatus send_and_publish(GroupMember& member, Node* node) noexcept {
+  const SendStatus status = internal::send(&member.cell, node);
+  if (this_worker) end_of_handler(*this_worker);
+  return status;
 }
 
 }  // namespace
@@ -113,13 +121,19 @@ std::vector<PinnedMember> Group::pick_all() {
   return all;
 }
 
+SendStatus send_to_member(GroupMember& member, Node* node, bool is_quiet) noexcept {
+  const SendStatus status = send_and_publish(member, node);
+  if (status == SendStatus::sent) return status;
+  if (!is_quiet) report_refusal(member.cell, node->type(), status);
+  dispose(node);
+  return status;
+}
+
 SendStatus Group::send(Node* node, std::uint64_t key) {
   for (;;) {
     const PinnedMember member = pick(key);
     if (!member) return SendStatus::stopped;
-    const SendStatus status = internal::send(&member->cell, node);
-    // The pin ends here, so the message must be where a drain finds it.
-    if (this_worker) end_of_handler(*this_worker);
+    const SendStatus status = send_and_publish(*member, node);
     if (status == SendStatus::full) report_refusal(member->cell, node->type(), status);
     if (status != SendStatus::stopped) return status;
   }

@@ -7,7 +7,7 @@
 
 #include <weir/runtime/internal/core.hpp>
 
-#include "support.hpp"
+#include <weir/tests/runtime/support.hpp>
 
 namespace weir {
 namespace {

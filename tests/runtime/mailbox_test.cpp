@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support.hpp"
+#include <weir/tests/runtime/support.hpp>
 
 namespace weir {
 namespace {

@@ -56,15 +56,17 @@ class Pinger final : public Actor<Begin, Pong> {
     ponger_.send<Ping>(0);
   }
   void on(Pong pong) {
-    if (pong.round + 1 == rounds_) {
+    verify(pong.round == round_, "echo of the round");
+    if (++round_ == rounds_) {
       run_->end();
     } else {
-      ponger_.send<Ping>(pong.round + 1);
+      ponger_.send<Ping>(round_);
     }
   }
 
  private:
   RefOf<Ponger> ponger_;
+  std::int64_t round_ = 0;
   std::int64_t rounds_;
   Run* run_;
 };
@@ -127,11 +129,11 @@ void flood(const char* workload, int senders, std::int64_t each, std::uint32_t c
   ActorSystem system(system_options());
   Run run;
   const std::int64_t messages = senders * each;
+  run.stopwatch.start();
   auto counter = system.spawn<Counter>(SpawnOptions{.mailbox_capacity = capacity}, messages,
                                        flood_sum(senders, each), &run);
   std::vector<RefOf<S>> all;
   for (int i = 0; i < senders; ++i) all.push_back(system.spawn<S>(counter, each));
-  run.stopwatch.start();
   for (auto& sender : all) sender.template send<Begin>();
   run.finish.wait();
   print_result(workload, millions_per_second(messages, run.stopwatch.elapsed_ns()), "M/s");
@@ -142,18 +144,18 @@ void flood(const char* workload, int senders, std::int64_t each, std::uint32_t c
 struct Hop {
   std::int64_t left;
 };
-class RingNode;
 struct Join {
   ActorRef<Hop> next;
 };
 
 class RingNode final : public Actor<Join, Hop> {
  public:
-  explicit RingNode(Run* run) : run_(run) {}
+  RingNode(int number, Run* run) : number_(number), run_(run) {}
 
   void on(Join join) { next_ = std::move(join.next); }
   void on(Hop hop) {
     if (hop.left == 0) {
+      verify(number_ == ring_hops() % ring_actors, "where the token ends");
       run_->end();
     } else {
       next_.send<Hop>(hop.left - 1);
@@ -162,6 +164,7 @@ class RingNode final : public Actor<Join, Hop> {
 
  private:
   ActorRef<Hop> next_;
+  int number_;
   Run* run_;
 };
 
@@ -172,7 +175,6 @@ struct BigPing {
 };
 struct BigPong {};
 
-class Chatter;
 struct BigRun : Run {
   std::vector<ActorRef<Begin, BigPing, BigPong>> all;
   std::atomic<int> busy{big_actors};
@@ -237,7 +239,7 @@ void ring() {
   Run run;
   const std::int64_t hops = ring_hops();
   std::vector<RefOf<RingNode>> nodes;
-  for (int i = 0; i < ring_actors; ++i) nodes.push_back(system.spawn<RingNode>(&run));
+  for (int i = 0; i < ring_actors; ++i) nodes.push_back(system.spawn<RingNode>(i, &run));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].send<Join>(nodes[(i + 1) % nodes.size()]);
   }

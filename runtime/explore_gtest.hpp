@@ -14,9 +14,9 @@ namespace weir {
 /// does, and a failing seed fails the test. For those who use GoogleTest; nothing else includes it.
 inline void explore_in_test(ExploreOptions options,
                             const std::function<void(Simulation&)>& scenario) {
-  if (testing::Test::HasFailure()) return;
-  options.has_failed = [] { return testing::Test::HasFailure(); };
-  if (const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info()) {
+  if (::testing::Test::HasFailure()) return;
+  options.has_failed = [] { return ::testing::Test::HasFailure(); };
+  if (const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info()) {
     options.replay_arguments =
         std::string("--gtest_filter=") + test->test_suite_name() + "." + test->name();
   }

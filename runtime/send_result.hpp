@@ -29,7 +29,8 @@ class SendResult {
   /// True if the message was accepted.
   explicit operator bool() const noexcept { return returned_ == nullptr; }
 
-  /// `full`, `stopped` or `cancelled`. Only if not accepted.
+  /// `full` or `stopped`; of `deliver` also `cancelled`, `deadlock` (to the actor itself, which
+  /// would never make room) or `unsupported` (outside an actor). Only if not accepted.
   Errc reason() const noexcept { return reason_; }
   Error error() const { return Error(reason_, std::string(type_name<M>())); }
 

@@ -82,10 +82,12 @@ std::exception_ptr collect(Run& run) {
   auto handle = std::coroutine_handle<TaskPromise<T>>::from_address(run.handle.address());
   try {
     if constexpr (Request<M>) {
-      set_reply_from(*static_cast<Envelope<M>*>(run.request), handle);
-    } else {
-      handle.promise().take();
+      if (run.request) {
+        set_reply_from(*static_cast<Envelope<M>*>(run.request), handle);
+        return nullptr;
+      }
     }
+    static_cast<void>(handle.promise().take());
     return nullptr;
   } catch (...) {
     return std::current_exception();

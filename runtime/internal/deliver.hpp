@@ -31,16 +31,16 @@ class DeliverAwaiter final : private DeliverWaiter {
     return wait(receiver_, std::exchange(envelope_, nullptr), handle);
   }
   SendResult<M> await_resume() noexcept {
-    if (is_cancelled && node) return returned(Errc::cancelled, std::exchange(node, nullptr));
-    if (node) return returned(Errc::stopped, std::exchange(node, nullptr));
+    if (node) return returned(refusal, std::exchange(node, nullptr));
     if (envelope_) return returned(Errc::stopped, std::exchange(envelope_, nullptr));
     return {};
   }
 
  private:
   SendResult<M> returned(Errc reason, Node* message) noexcept {
-    if (reason == Errc::stopped && receiver_) {
-      report_refusal(*receiver_, Envelope<M>::type_of, SendStatus::stopped);
+    if (receiver_ && reason != Errc::cancelled) {
+      report_refusal(*receiver_, Envelope<M>::type_of,
+                     reason == Errc::stopped ? SendStatus::stopped : SendStatus::full);
     }
     return SendResult<M>(reason, static_cast<Envelope<M>*>(message));
   }

@@ -19,7 +19,7 @@ struct DeliverWaiter : public Waiter {
   Cell* target = nullptr;  // counted while waiting
   Node* node = nullptr;    // the message, until it has been admitted
   Progress progress = Progress::waiting;
-  bool is_cancelled = false;
+  Errc refusal = Errc::stopped;  // why the message was not admitted
   DeliverWaiter* previous_waiting = nullptr;
   DeliverWaiter* next_waiting = nullptr;
 
@@ -33,6 +33,8 @@ struct DeliverWaiter : public Waiter {
     DeliverWaiter* waiter;
   };
   static void on_signal(Signal* signal, Cell& home);
+
+  bool refuse(Errc reason) noexcept;
 
   /// Takes this waiter out of the queue, or its signal back. Ends the wait.
   void leave() noexcept;

@@ -70,13 +70,15 @@ DeliverWaiter::~DeliverWaiter() {
 }
 
 bool DeliverWaiter::wait(Cell* receiver, Node* message, std::coroutine_handle<> coroutine) {
-  if (is_current_run_cancelled()) {
-    node = message;
-    is_cancelled = true;
+  node = message;
+  if (!current_cell()) return refuse(Errc::unsupported);
+  if (is_current_run_cancelled()) return refuse(Errc::cancelled);
+  end_of_handler(*this_worker);
+  if (is_held_up_by_current_run(*receiver)) {  // and would never make room
+    if (!reserve_one(*receiver)) return refuse(Errc::deadlock);
+    if (receiver->push(node, node)) node = nullptr;
     return false;
   }
-  end_of_handler(*this_worker);
-  node = message;
   target = receiver;
   target->add_ref();
   Extension& extension = target->extension();
@@ -89,6 +91,11 @@ bool DeliverWaiter::wait(Cell* receiver, Node* message, std::coroutine_handle<> 
   // The receiver may have made room, or ended, before it could see us.
   target->send_signal(new WaitingSignal);
   return true;
+}
+
+bool DeliverWaiter::refuse(Errc reason) noexcept {
+  refusal = reason;
+  return false;
 }
 
 void DeliverWaiter::leave() noexcept {
@@ -106,14 +113,13 @@ void DeliverWaiter::leave() noexcept {
 
 void DeliverWaiter::cancel() noexcept {
   leave();
-  is_cancelled = true;
+  refusal = Errc::cancelled;
   resume();
 }
 
 std::string DeliverWaiter::describe() const {
-  return "room in the mailbox of #" +
-         std::to_string(target->id.load(std::memory_order_relaxed)) + " " +
-         std::string(target->type->name);
+  return "room in the mailbox of #" + std::to_string(target->id.load(std::memory_order_relaxed)) +
+         " " + std::string(target->type->name);
 }
 
 void DeliverWaiter::on_signal(Signal* signal, Cell&) {

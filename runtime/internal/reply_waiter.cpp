@@ -68,10 +68,10 @@ bool ReplyWaiter::ask(Cell* target, RequestNode* request, Duration timeout,
   if (timeout <= Duration::zero()) {
     return refuse(request, Error(Errc::timed_out, "the deadline had already passed"));
   }
-  if (target == home && !home->type->interleaves) {
-    return refuse(request,
-                  Error(Errc::deadlock, describe_target(*target, request->type()) +
-                                            ": an actor that does not interleave asks itself"));
+  if (is_held_up_by_current_run(*target)) {
+    return refuse(request, Error(Errc::deadlock,
+                                 describe_target(*target, request->type()) +
+                                     ": the actor asks itself while it handles nothing else"));
   }
   request->home = home;
   request->waiter.store(this, std::memory_order_relaxed);

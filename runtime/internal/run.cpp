@@ -64,8 +64,10 @@ Run::~Run() {
 }
 
 Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks) {
-  const bool is_request = node && node->type().is_request;
+  // Nobody waits for the reply to a timer, and its node is the timer's.
+  const bool is_request = node && node->type().is_request && !node->has(Node::is_timer);
   run->request = is_request ? static_cast<RequestNode*>(node) : nullptr;
+  run->blocks = run->cell.type->interleaves ? blocks & ~Cell::suspended : blocks;
   resume_run(run.get());
   if (run->is_finished) {
     if (std::exception_ptr exception = run->collect(*run)) std::rethrow_exception(exception);
@@ -76,10 +78,7 @@ Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks) {
   Run* suspended = run.release();
   this_worker->suspended_run = suspended;
   link_run(extension, suspended);
-  suspended->blocks = blocks;
-  if (cell.type->interleaves && extension.run_count < cell.core->options.interleaved_max) {
-    suspended->blocks &= static_cast<std::uint8_t>(~Cell::suspended);
-  }
+  if (extension.run_count >= cell.core->options.interleaved_max) suspended->blocks = blocks;
   cell.attention |= suspended->blocks;
   return is_request ? Outcome::suspended : Outcome::done;
 }
@@ -89,7 +88,9 @@ void complete_if_finished(Run* finished) noexcept {
   std::unique_ptr<Run> run(finished);
   Cell& cell = run->cell;
   unlink_run(cell.extension(), finished);
-  cell.attention &= static_cast<std::uint8_t>(~run->blocks);
+  // With one less, an actor that interleaves goes on even if it is another run that held it up.
+  cell.attention &= static_cast<std::uint8_t>(
+      ~(cell.type->interleaves ? run->blocks | Cell::suspended : run->blocks));
   const std::exception_ptr exception = run->collect(*run);
   if (RequestNode* request = run->request) {
     if (!request->has(Node::has_reply)) {
@@ -149,6 +150,12 @@ void cancel_background(Cell& cell) noexcept {
     is_any = true;
   }
   if (is_any) cancel_marked_later(cell);
+}
+
+bool is_held_up_by_current_run(const Cell& cell) noexcept {
+  const Worker* worker = this_worker;
+  if (!worker || worker->current != &cell) return false;
+  return worker->current_run && (worker->current_run->blocks & Cell::blocking) != 0;
 }
 
 bool is_current_run_cancelled() noexcept {

@@ -68,4 +68,7 @@ void cancel_background(Cell& cell) noexcept;
 /// True if what runs on this thread has been cancelled, so that it should not begin to wait.
 bool is_current_run_cancelled() noexcept;
 
+/// True if `cell` handles no message before what runs on this thread has finished.
+bool is_held_up_by_current_run(const Cell& cell) noexcept;
+
 }  // namespace weir::internal

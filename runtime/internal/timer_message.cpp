@@ -75,8 +75,15 @@ void rearm_after_handling(Cell& cell, Node* node) noexcept {
   }
   timer.state = TimerMessageBase::State::armed;
   const std::int64_t period = timer.operations->renew(&timer);
-  const std::int64_t from = timer.repeat == Repeat::fixed_rate ? timer.due : cell.core->now_ns();
-  cell.core->timers().arm(timer, from + period);
+  const std::int64_t now = cell.core->now_ns();
+  const bool is_fixed_rate = timer.repeat == Repeat::fixed_rate;
+  const std::int64_t due = saturating_sum(is_fixed_rate ? timer.due : now, period);
+  if (due > now) {
+    cell.core->timers().arm(timer, due);
+  } else {  // this round is late already: no detour over the clock, which only ticks now and then
+    timer.due = due;
+    deliver_timer(&timer);
+  }
 }
 
 }  // namespace weir::internal

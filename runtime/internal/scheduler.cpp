@@ -34,6 +34,7 @@ constexpr std::int64_t timer_check_ns_max = 500'000;
 // The same for actors that wait outside its queue, and for new ones: seldom, because the oldest of
 // those spawn the largest trees.
 constexpr std::uint32_t ticks_between_outside_checks = 16;
+constexpr std::int64_t outside_wait_ns = 4'000'000;
 constexpr std::uint32_t ticks_between_fresh_checks = 256;
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t ns) noexcept {
@@ -69,7 +70,14 @@ Cell* find_own(Worker& worker) noexcept {
 // their turn before them.
 Cell* find_neglected(Worker& worker) noexcept {
   if (worker.ticks % ticks_between_outside_checks != 0) return nullptr;
-  if (Cell* cell = worker.core.pop_injected()) return cell;
+  // By the clock: what waits outside must not come before what makes room for it.
+  if (worker.core.injected_size.load(std::memory_order_relaxed) > 0) {
+    const std::int64_t now = worker.core.now_ns();
+    if (now - worker.outside_checked >= outside_wait_ns) {
+      worker.outside_checked = now;
+      if (Cell* cell = worker.core.pop_injected()) return cell;
+    }
+  }
   return worker.ticks % ticks_between_fresh_checks == 0 ? worker.steal_fresh() : nullptr;
 }
 

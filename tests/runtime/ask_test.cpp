@@ -6,7 +6,7 @@
 
 #include <weir/runtime/simulation.hpp>
 
-#include "support.hpp"
+#include <weir/tests/runtime/support.hpp>
 
 namespace weir {
 namespace {

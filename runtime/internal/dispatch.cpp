@@ -209,12 +209,14 @@ bool attend(Cell& cell, Worker& worker) noexcept {
 }
 
 void yield_to_others(Cell& cell, Worker& worker) noexcept {
-  if (cell.core->simulation) {
-    cell.core->simulation->schedule(*cell.core, &cell);
+  Core& core = *cell.core;
+  if (core.simulation) {
+    core.simulation->schedule(core, &cell);
     return;
   }
   worker.push_queue(&cell);
-  cell.core->wake_if_needed();
+  // The cell is anybody's now.
+  core.wake_if_needed();
 }
 
 }  // namespace weir::internal

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -387,7 +388,11 @@ TEST(Asio, ASystemThatStopsTakesOperationsWithIt) {
   reader.send<Read>();
   reads.wait();
   const auto report = system.stop({.drain = Duration::zero(), .timeout = Duration::zero()});
-  EXPECT_EQ(report.did_not_stop.size(), 1u);
+  // The task that connected may not have ended yet either.
+  const auto readers = std::ranges::count_if(report.did_not_stop, [](const ActorInfo& info) {
+    return info.type.find("Reader") != std::string_view::npos;
+  });
+  EXPECT_EQ(readers, 1);
   EXPECT_EQ(Counted<Reader>::live(), 0);
 }
 

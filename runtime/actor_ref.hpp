@@ -85,10 +85,14 @@ class ActorRef {
   /// `Result<Reply>`: the reply, or `timed_out`, `stopped`, `full`, `failed`, `cancelled`,
   /// `deadlock`.
   template <class M, class... Args>
-  internal::Ask<M> ask(Args&&... args) const {
+  typename internal::AskOf<M>::Type ask(Args&&... args) const {
     require_accepts<M>();
     static_assert(Request<M>, "weir: ask needs a request: a message with `using Reply = ...`");
-    return internal::Ask<M>(cell_, std::forward<Args>(args)...);
+    if constexpr (Request<M>) {
+      return internal::Ask<M>(cell_, std::forward<Args>(args)...);
+    } else {
+      return {};
+    }
   }
 
   /// Asks the actor to stop. Repeating it, or stopping a stopped actor, does nothing.

@@ -155,26 +155,32 @@ Outcome call_stop(void* object, Cell& cell) {
 
 void post_to_self(Cell& cell, Node* node) noexcept;
 
+// A variable, not the concept: then the compiler names both types in the line of the assertion.
 template <class A, class M>
-consteval void static_assert_handler() {
+inline constexpr bool has_handler = Handles<A, M>;
+
+// What cannot be compiled is not tried, so that the assertion is the only error.
+template <class A, class M>
+consteval Invoke checked_handler() {
   static_assert(
-      Handles<A, M>,
+      has_handler<A, M>,
       "weir: this actor lists a message in Actor<...> but has no public on(message) for it");
   if constexpr (Handles<A, M>) {
     static_assert(has_fitting_result<A, M>(),
                   "weir: on(message) must return the request's Reply, Result<Reply> or a Task of "
                   "those; for a message without Reply: void or Task<>");
+    if constexpr (has_fitting_result<A, M>()) return &invoke_handler<A, M>;
   }
+  return nullptr;
 }
 
 template <class A, class... Ms>
 std::span<const Invoke> make_table(MessageList<Ms...>) {
-  (static_assert_handler<A, Ms>(), ...);
   std::uint32_t last = 0;
   ((last = std::max(last, message_index(Envelope<Ms>::type_of))), ...);
   auto* table = new Invoke[last + 1]{};  // for the life of the process
   table[0] = &handle_turn_marker;
-  ((table[Envelope<Ms>::type_of.index.load(std::memory_order_relaxed)] = &invoke_handler<A, Ms>),
+  ((table[Envelope<Ms>::type_of.index.load(std::memory_order_relaxed)] = checked_handler<A, Ms>()),
    ...);
   return {table, last + 1};
 }

@@ -66,4 +66,21 @@ class [[nodiscard]] Ask {
   Duration timeout_;
 };
 
+/// Stands where a message that is no request was asked, so that saying so is the only error.
+struct NotARequest {
+  NotARequest within(Duration) const noexcept { return {}; }
+  bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  void await_resume() const noexcept {}
+};
+
+template <class M>
+struct AskOf {
+  using Type = NotARequest;
+};
+template <Request M>
+struct AskOf<M> {
+  using Type = Ask<M>;
+};
+
 }  // namespace weir::internal

@@ -44,7 +44,7 @@ struct ExploreReport {
 /// It fails by throwing, by running into the step limit, or as `has_failed` says. The seed and the
 /// command that replays it then go to standard error, and exploration ends.
 ///
-///     weir::explore({.seeds = 1000}, [](weir::Simulation& simulation) {
+///     const auto report = weir::explore({.seeds = 1000}, [](weir::Simulation& simulation) {
 ///       ...
 ///       if (total != expected) throw std::runtime_error("money was lost");
 ///     });

@@ -5,6 +5,15 @@
 #include <weir/runtime/internal/simulator.hpp>
 
 namespace weir {
+namespace {
+
+Duration not_negative(Duration time) {
+  if (time >= Duration::zero()) return time;
+  throw std::invalid_argument("weir: a simulation cannot run for " + std::to_string(time.count()) +
+                              " ns: time does not go back");
+}
+
+}  // namespace
 
 const char* to_string(RunEnd end) noexcept {
   switch (end) {
@@ -66,13 +75,13 @@ SimulatedNode& Simulation::add_node(std::string name, std::function<void(ActorSy
 }
 
 RunEnd Simulation::run_until_idle(Duration within) {
-  return simulator_->run({.until_ns = simulator_->time_in(within)});
+  return simulator_->run({.until_ns = simulator_->time_in(not_negative(within))});
 }
 
-RunEnd Simulation::run_for(Duration time) { return simulator_->run_for(time); }
+RunEnd Simulation::run_for(Duration time) { return simulator_->run_for(not_negative(time)); }
 
 RunEnd Simulation::run_until(const std::function<bool()>& holds, Duration within) {
-  return simulator_->run({.holds = &holds, .until_ns = simulator_->time_in(within)});
+  return simulator_->run({.holds = &holds, .until_ns = simulator_->time_in(not_negative(within))});
 }
 
 RunEnd Simulation::run_steps(std::uint64_t count) { return simulator_->run({.steps = count}); }

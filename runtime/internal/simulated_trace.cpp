@@ -33,12 +33,16 @@ void print_line(std::string_view node, std::int64_t now_ns, const std::string& t
                node.data(), text.c_str());
 }
 
+std::string describe_actor(std::string_view type, std::string_view name, ActorId id) {
+  std::string text(short_name(type));
+  if (!name.empty()) text.append(" ").append(name);
+  return text.append(" #").append(std::to_string(id.value));
+}
+
 // Indented below the actors that it interrupts.
 void print_step(const SimulatedStep& step) {
   std::string text(2 * step.interrupted, ' ');
-  text.append(short_name(step.actor_type)).append(" ").append(step.actor_name);
-  if (!step.actor_name.empty()) text.append(" ");
-  text.append("#").append(std::to_string(step.actor.value)).append(" <- ");
+  text.append(describe_actor(step.actor_type, step.actor_name, step.actor)).append(" <- ");
   text.append(step.message.empty() ? "(goes on)" : short_name(step.message));
   print_line(step.node, step.time.time_since_epoch().count(), text);
 }
@@ -89,12 +93,20 @@ void SimulatedTrace::end(std::int64_t now_ns) {
   current_ = current_->outer;
 }
 
-void SimulatedTrace::add_failure(const ActorFailure& failure) {
+void SimulatedTrace::add_failure(const std::string& node, const ActorFailure& failure,
+                                 std::int64_t now_ns) {
   if (failures_.size() == failures_kept) failures_.pop_front();
-  std::string line(failure.actor_type);
-  if (!failure.actor_name.empty()) line.append(" ").append(failure.actor_name);
-  line.append(" #").append(std::to_string(failure.actor.value)).append(": ");
-  failures_.push_back(line.append(failure.message));
+  std::string line = describe_actor(failure.actor_type, failure.actor_name, failure.actor);
+  failures_.push_back(line.append(" failed: ").append(failure.message));
+  if (prints_) print_line(node, now_ns, failures_.back());
+}
+
+void SimulatedTrace::add_dead_letter(const std::string& node, const DeadLetter& letter,
+                                     std::int64_t now_ns) {
+  if (!prints_) return;
+  std::string line = describe_actor(letter.actor_type, letter.actor_name, letter.actor);
+  line.append(" does not get ").append(short_name(letter.message));
+  print_line(node, now_ns, line.append(": ").append(to_string(letter.reason)));
 }
 
 void SimulatedTrace::fold(std::uint64_t actor, std::uint64_t what, std::int64_t now_ns) noexcept {

@@ -40,7 +40,8 @@ class SimulatedTrace {
   Step* current() const noexcept { return current_; }
   std::uint64_t hash() const noexcept { return hash_; }
 
-  void add_failure(const ActorFailure& failure);
+  void add_failure(const std::string& node, const ActorFailure& failure, std::int64_t now_ns);
+  void add_dead_letter(const std::string& node, const DeadLetter& letter, std::int64_t now_ns);
   /// The latest, oldest first.
   const std::deque<std::string>& failures() const noexcept { return failures_; }
 

@@ -22,6 +22,28 @@ enum Stream : std::uint64_t { order, actors, faults, test };
 // Its address tells threads apart.
 constinit thread_local char thread_mark = 0;
 
+void check_chance(const char* name, double chance) {
+  if (chance >= 0 && chance <= 1) return;
+  throw std::invalid_argument("SimulationOptions: " + std::string(name) + " is " +
+                              std::to_string(chance) + "; a chance lies between 0 and 1");
+}
+
+void check_time(const char* name, Duration time) {
+  if (time >= Duration::zero()) return;
+  throw std::invalid_argument("SimulationOptions: " + std::string(name) + " is negative");
+}
+
+SimulationOptions checked(SimulationOptions options) {
+  check_chance("preemption", options.preemption);
+  check_chance("faults.actor_crash", options.faults.actor_crash);
+  check_chance("faults.refused_send", options.faults.refused_send);
+  check_chance("faults.late_timer", options.faults.late_timer);
+  check_time("faults.late_timer_max", options.faults.late_timer_max);
+  check_time("faults.message_time_max", options.faults.message_time_max);
+  check_time("blocking_time_max", options.blocking_time_max);
+  return options;
+}
+
 void kill_tree(Cell& root) {
   std::vector<Cell*> cells{&root};
   while (!cells.empty()) {
@@ -49,7 +71,7 @@ struct Simulator::BlockingEvent : TimerEntry, Pooled {
 };
 
 Simulator::Simulator(SimulationOptions options)
-    : options_(std::move(options)),
+    : options_(checked(std::move(options))),
       preemption_(options_.preemption),
       actor_crash_(options_.faults.actor_crash),
       refused_send_(options_.faults.refused_send),
@@ -69,13 +91,16 @@ Simulator::~Simulator() {
 
 ActorSystemOptions Simulator::system_options(std::string node_name) {
   ActorSystemOptions options = options_.system;
-  options.name = std::move(node_name);
-  options.on_failure = [this](const ActorFailure& failure) {
-    trace_.add_failure(failure);
+  options.name = node_name;
+  options.on_failure = [this, node_name](const ActorFailure& failure) {
+    trace_.add_failure(node_name, failure, now_);
     if (options_.system.on_failure) options_.system.on_failure(failure);
   };
-  // Faults that were asked for must not flood the output: whoever wants to see sets a hook.
-  if (!options.on_dead_letter) options.on_dead_letter = [](const DeadLetter&) {};
+  // Not printed: faults that were asked for must not flood the output.
+  options.on_dead_letter = [this, node_name](const DeadLetter& letter) {
+    trace_.add_dead_letter(node_name, letter, now_);
+    if (options_.system.on_dead_letter) options_.system.on_dead_letter(letter);
+  };
   return options;
 }
 
@@ -208,8 +233,7 @@ RunEnd Simulator::run_for(Duration time) {
 }
 
 std::int64_t Simulator::time_in(Duration time) const noexcept {
-  return time.count() > SimulatedTimers::never - now_ ? SimulatedTimers::never - 1
-                                                      : now_ + time.count();
+  return saturating_sum(now_, time.count());
 }
 
 void Simulator::run_until_quiet(std::int64_t until_ns) {
@@ -224,15 +248,11 @@ bool Simulator::run_until_stopped(Core& core, std::int64_t until_ns) {
 
 void Simulator::finish(Cell& task, const TaskOutcomeBase& outcome) {
   const std::function<bool()> is_finished = [&] { return outcome.is_finished(); };
-  task_ = &task;
   const RunEnd end = run({.holds = &is_finished});
-  std::string stuck;
-  if (end != RunEnd::satisfied) {
-    stuck = describe_stuck(end);
-    end_task(task);
-  }
-  task_ = nullptr;
-  if (end != RunEnd::satisfied) throw ErrorException(Error(Errc::deadlock, std::move(stuck)));
+  if (end == RunEnd::satisfied) return;
+  std::string stuck = describe_stuck(end);
+  end_task(task);
+  throw ErrorException(Error(Errc::deadlock, std::move(stuck)));
 }
 
 // The task refers to what its caller is about to leave.

@@ -51,7 +51,7 @@ class Simulator final : public SimulationHost, private TimerQueue {
 
   RunEnd run(const RunLimits& limits);
   RunEnd run_for(Duration time);
-  /// The time that is `time` from now, if time goes that far.
+  /// The time that is `time` from now; the end of time if that is beyond it.
   std::int64_t time_in(Duration time) const noexcept;
   std::uint64_t steps_max() const noexcept { return options_.steps_max; }
 
@@ -90,7 +90,6 @@ class Simulator final : public SimulationHost, private TimerQueue {
 
   Duration pause_before(const Cell& cell) noexcept;
   void pause(Cell* cell, Duration time);
-  bool is_exempt(const Cell& cell) const noexcept;
   bool is_hit(const Cell& cell, Chance chance) noexcept;
 
   void collect_cells_of(Core& core);
@@ -123,7 +122,6 @@ class Simulator final : public SimulationHost, private TimerQueue {
   std::uint64_t cores_made_ = 0;
   Core* taken_down_ = nullptr;
   std::vector<Cell*> leaving_;  // those of `taken_down_` that have something to do
-  Cell* task_ = nullptr;        // the test's own, spared by all faults
 
   // Keys are counted references.
   std::unordered_map<const Cell*, Duration> slow_;

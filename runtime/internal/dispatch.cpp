@@ -179,7 +179,15 @@ void drain_control(Cell& cell, Worker& worker) noexcept {
 
 bool attend(Cell& cell, Worker& worker) noexcept {
   for (;;) {
-    if (cell.control.load(std::memory_order_acquire) != Cell::empty) drain_control(cell, worker);
+    if (cell.control.load(std::memory_order_acquire) != Cell::empty) {
+      // Coroutines of one actor that wake each other without end must not keep others out.
+      if (worker.quota_left == 0) {
+        yield_to_others(cell, worker);
+        return false;
+      }
+      --worker.quota_left;
+      drain_control(cell, worker);
+    }
     if ((cell.flags & Cell::fresh) != 0) {
       start_actor(cell);
       continue;  // a stop that came meanwhile overtakes the first message

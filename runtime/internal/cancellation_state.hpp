@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include <weir/runtime/internal/pool.hpp>
 #include <weir/runtime/internal/spin_lock.hpp>
@@ -15,6 +16,7 @@ class CancellationState;
 class CancellationWaiter : public Waiter {
  public:
   void cancel() noexcept override;
+  std::string describe() const override { return "a cancellation"; }
 
  protected:
   explicit CancellationWaiter(CancellationState* state) noexcept;

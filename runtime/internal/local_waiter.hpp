@@ -2,6 +2,7 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <string>
 
 #include <weir/runtime/error.hpp>
 #include <weir/runtime/internal/waiter.hpp>
@@ -39,6 +40,7 @@ class QueuedWaiter : public LocalWaiter {
   enum class Outcome : std::uint8_t { waiting, granted, closed, cancelled };
 
   void cancel() noexcept override;
+  std::string describe() const override { return "another task of the actor"; }
 
  protected:
   QueuedWaiter() noexcept = default;

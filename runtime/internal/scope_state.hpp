@@ -3,6 +3,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <string>
 
 #include <weir/runtime/internal/local_waiter.hpp>
 #include <weir/runtime/task.hpp>
@@ -48,6 +49,7 @@ class JoinAwaiter final : public LocalWaiter {
   void await_resume();
 
   void cancel() noexcept override { scope_.cancel_all(); }
+  std::string describe() const override { return "the tasks of a scope"; }
 
  private:
   friend class ScopeState;

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/internal/blocking_pool.hpp>
@@ -34,6 +37,27 @@ TEST(BlockingPool, GivesTheResultAndGoesOnInTheActor) {
   };
   ActorSystem system(quiet());
   EXPECT_TRUE(system.run(Threads::run()));
+}
+
+Task<Result<std::string>> first_line_of(std::string path) {
+  // [blocking]
+  auto read = [path]() -> Result<std::string> {  // owns what it uses
+    std::ifstream file(path);
+    std::string line;
+    if (!std::getline(file, line)) return Error(Errc::not_found, path);
+    return line;
+  };
+  co_return co_await on_blocking_pool(std::move(read));
+  // [/blocking]
+}
+
+TEST(BlockingPool, ReadsAFile) {
+  const std::string path = ::testing::TempDir() + "/blocking_pool_test";
+  std::ofstream(path) << "hello\n";
+  ActorSystem system(quiet());
+  EXPECT_EQ(*system.run(first_line_of(path)), "hello");
+  EXPECT_EQ(system.run(first_line_of(path + " not there")).error(), Errc::not_found);
+  std::filesystem::remove(path);
 }
 
 TEST(BlockingPool, TakesEveryKindOfFunction) {

@@ -207,13 +207,15 @@ TEST(Cancellation, ALoopThatIgnoresItStillMakesWay) {
 TEST(CancellationShield, LetsACancelledTaskCleanUp) {
   struct Cleaner {
     static Task<> work(std::vector<std::string>* log) {
+      // [shield]
       const auto slept = co_await sleep_for(forever);
       log->push_back(slept ? "slept" : "cancelled");
-      {
-        const CancellationShield shield;
+      if (!slept) {
+        const CancellationShield shield;  // what follows is waited for all the same
         const auto cleaned = co_await sleep_for(std::chrono::microseconds(1));
         log->push_back(cleaned ? "cleaned up" : "cancelled");
       }
+      // [/shield]
       const auto after = co_await sleep_for(std::chrono::microseconds(1));
       log->push_back(after ? "slept" : "cancelled");
     }

@@ -8,6 +8,7 @@
 
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/extension.hpp>
 #include <weir/tests/runtime/support/event_log.hpp>
 
 namespace weir {
@@ -231,17 +232,22 @@ class Job final : public Actor<Advance, Hurry, Fail>, public Phased<Job, JobPhas
   void on(Fail) { throw std::runtime_error("asked to fail"); }
 };
 
-TEST(PhaseWatchdog, APhaseThatLastsTooLongIsReportedOncePerEntry) {
+// As if a timer that was late fired after another look had found the phase overdue.
+void look_again(const RefOf<Job>& job) {
+  internal::Cell& cell = *internal::RefAccess::cell(job);
+  internal::PhaseRecord& record = *cell.extension().phase.load();
+  if (!record.look.is_sent.exchange(true)) cell.send_signal(&record.look);
+}
+
+TEST(PhaseWatchdog, APhaseThatLastsTooLongIsReportedOnce) {
   Observed observed;
   const auto job = observed.system.spawn<Job>();
   job.send<Advance>(JobPhase::working);
   EXPECT_TRUE(observed.events.wait_for("overdue in working"));
-  const auto second = observed.system.spawn<Job>();
-  second.send<Advance>(JobPhase::working);
-  EXPECT_TRUE(observed.events.wait_for("overdue in working", 2));
+  look_again(job);
   job.send<Advance>(JobPhase::done);
   EXPECT_TRUE(observed.events.wait_for("working -> done"));
-  EXPECT_EQ(observed.events.count("overdue in working"), 2u);
+  EXPECT_EQ(observed.events.count("overdue in working"), 1u);
   EXPECT_TRUE(observed.failures.lines().empty());
 }
 

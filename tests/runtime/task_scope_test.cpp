@@ -269,6 +269,59 @@ TEST(TaskScope, OfAnActorRunsInTheBackgroundAndIsCancelledWhenTheActorStops) {
   EXPECT_TRUE(cancelled.is_set());
 }
 
+struct Play {};
+
+// Two tasks that wake each other without end: in the background, or while their handler waits.
+class Restless final : public Actor<Start, Play> {
+ public:
+  void on(Start) {
+    background_.spawn(pass_on(&to_left_, &to_right_));
+    background_.spawn(pass_on(&to_right_, &to_left_));
+    static_cast<void>(to_left_.try_push(0));
+  }
+  Task<> on(Play) {
+    Channel<int> to_left(1);
+    Channel<int> to_right(1);
+    TaskScope scope;
+    scope.spawn(pass_on(&to_left, &to_right));
+    scope.spawn(pass_on(&to_right, &to_left));
+    static_cast<void>(to_left.try_push(0));
+    co_await scope.join();
+  }
+
+ private:
+  static Task<> pass_on(Channel<int>* from, Channel<int>* to) {
+    for (;;) {
+      const auto value = co_await from->pop();
+      if (!value || !co_await to->push(*value + 1)) co_return;
+    }
+  }
+
+  Channel<int> to_left_{1};
+  Channel<int> to_right_{1};
+  TaskScope background_;
+};
+
+class Idler final : public Actor<Ticks> {
+ public:
+  int on(Ticks) { return 7; }
+};
+
+TEST(TaskScope, TasksThatKeepEachOtherBusyLetOtherActorsRun) {
+  ActorSystem system(quiet(1));
+  auto idler = system.spawn<Idler>();
+  auto in_background = system.spawn<Restless>();
+  in_background.send<Start>();
+  EXPECT_EQ(*ask_from_outside(system, idler, Ticks{}), 7);
+  auto in_handler = system.spawn<Restless>();
+  in_handler.send<Play>();
+  EXPECT_EQ(*ask_from_outside(system, idler, Ticks{}), 7);
+  in_background.stop();
+  await_end(system, in_background);
+  in_handler.stop(Stop::kill);
+  await_end(system, in_handler);
+}
+
 class Holder final : public Actor<Start> {
  public:
   explicit Holder(Event* held) : held_(held) {}

@@ -18,7 +18,6 @@ namespace {
 
 using testing::await_end;
 using testing::Counted;
-using testing::Event;
 using testing::quiet;
 
 Task<int> number(int value) { co_return value; }
@@ -125,32 +124,54 @@ TEST(Task, DestroysWhatItHoldsWhenItIsNeverAwaited) {
 
 struct Begin {};
 
-// The awaited task is a member: its owner is the coroutine that waits, all the same.
-class Keeper final : public Actor<Begin> {
+struct Gates {
+  testing::Event child_runs;
+  testing::Event child_may_end;
+};
+
+class Lingerer final : public Actor<Begin> {
  public:
-  explicit Keeper(Event* began) : task_(wait_forever(began)) {}
-  Task<> on(Begin) { co_await std::move(task_); }
+  explicit Lingerer(Gates* gates) : gates_(gates) {}
+  void on(Begin) {
+    gates_->child_runs.set();
+    gates_->child_may_end.wait();
+  }
 
  private:
-  static Task<> wait_forever(Event* began) {
+  Gates* gates_;
+};
+
+// The awaited task is a member: its owner is the coroutine that waits, all the same. The child
+// keeps the actor itself from ending.
+class Keeper final : public Actor<Begin> {
+ public:
+  explicit Keeper(Gates* gates) : gates_(gates), task_(wait_forever()) {}
+  Task<> on(Begin) {
+    spawn<Lingerer>(gates_).send<Begin>();
+    co_await std::move(task_);
+  }
+
+ private:
+  static Task<> wait_forever() {
     const Counted<Keeper> local;
-    began->set();
     static_cast<void>(co_await sleep_for(forever));
   }
 
+  Gates* gates_;
   Task<> task_;
 };
 
 TEST(Task, GoesWithTheCoroutineThatAwaitsIt) {
   ActorSystem system(quiet());
-  Event began;
-  auto keeper = system.spawn<Keeper>(&began);
+  Gates gates;
+  auto keeper = system.spawn<Keeper>(&gates);
   keeper.send<Begin>();
-  began.wait();
-  EXPECT_EQ(Counted<Keeper>::live(), 1);
+  gates.child_runs.wait();
+  testing::eventually("the task to wait", [] { return Counted<Keeper>::live() == 1; });
   keeper.stop(Stop::kill);
+  testing::eventually("the task to go", [] { return Counted<Keeper>::live() == 0; });
+  gates.child_may_end.set();
   await_end(system, keeper);
-  EXPECT_EQ(Counted<Keeper>::live(), 0);
 }
 
 Result<int> parse(const std::string& text) {

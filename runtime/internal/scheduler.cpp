@@ -35,6 +35,8 @@ constexpr std::int64_t timer_check_ns_max = 500'000;
 // those spawn the largest trees.
 constexpr std::uint32_t ticks_between_outside_checks = 16;
 constexpr std::int64_t outside_wait_ns = 4'000'000;
+// Of its time, a worker that has work of its own gives at most one part in so many to those.
+constexpr std::int64_t outside_share = 16;
 constexpr std::uint32_t ticks_between_fresh_checks = 256;
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t ns) noexcept {
@@ -66,19 +68,33 @@ Cell* find_own(Worker& worker) noexcept {
   return worker.core.pop_injected();
 }
 
+void activate(Worker& worker, Cell* cell) noexcept {
+  worker.quota_left = worker.core.options.message_quota;
+  cell->activate(worker);
+  worker.activations.store(worker.activations.load(std::memory_order_relaxed) + 1,
+                           std::memory_order_relaxed);
+}
+
+// By the clock, not by turns: senders that wait outside must not come before the receiver that
+// handles what the earlier ones sent.
+void run_from_outside(Worker& worker) noexcept {
+  if (worker.core.injected_size.load(std::memory_order_relaxed) == 0) return;
+  const std::int64_t begin = worker.core.now_ns();
+  if (begin < worker.outside_next) return;
+  Cell* cell = worker.core.pop_injected();
+  if (!cell) return;
+  activate(worker, cell);
+  const std::int64_t end = worker.core.now_ns();
+  worker.outside_next = end + std::max(outside_wait_ns, (end - begin) * outside_share);
+}
+
 // Actors that are never idle keep coming back to the queue and the slot; now and then others have
 // their turn before them.
-Cell* find_neglected(Worker& worker) noexcept {
-  if (worker.ticks % ticks_between_outside_checks != 0) return nullptr;
-  // By the clock: what waits outside must not come before what makes room for it.
-  if (worker.core.injected_size.load(std::memory_order_relaxed) > 0) {
-    const std::int64_t now = worker.core.now_ns();
-    if (now - worker.outside_checked >= outside_wait_ns) {
-      worker.outside_checked = now;
-      if (Cell* cell = worker.core.pop_injected()) return cell;
-    }
-  }
-  return worker.ticks % ticks_between_fresh_checks == 0 ? worker.steal_fresh() : nullptr;
+void run_neglected(Worker& worker) noexcept {
+  if (worker.ticks % ticks_between_outside_checks != 0) return;
+  run_from_outside(worker);
+  if (worker.ticks % ticks_between_fresh_checks != 0) return;
+  if (Cell* cell = worker.steal_fresh()) activate(worker, cell);
 }
 
 Cell* steal_from(Worker& victim) noexcept {
@@ -208,13 +224,6 @@ void advance_timers_of_others(Worker& worker) noexcept {
   }
 }
 
-void activate(Worker& worker, Cell* cell) noexcept {
-  worker.quota_left = worker.core.options.message_quota;
-  cell->activate(worker);
-  worker.activations.store(worker.activations.load(std::memory_order_relaxed) + 1,
-                           std::memory_order_relaxed);
-}
-
 // Looks for work elsewhere, for longer if that was worth while the last time.
 Cell* search_adaptively(Worker& worker) noexcept {
   Cell* found = search(worker, worker.search_rounds);
@@ -228,8 +237,8 @@ void work(Worker& worker) noexcept {
   while (!core.ends.load(std::memory_order_relaxed)) {
     advance_timers_in_passing(worker);
     ++worker.ticks;
-    Cell* cell = find_neglected(worker);
-    if (!cell) cell = find_own(worker);
+    run_neglected(worker);
+    Cell* cell = find_own(worker);
     if (!cell) cell = search_adaptively(worker);
     if (cell) {
       activate(worker, cell);

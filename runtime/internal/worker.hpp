@@ -56,7 +56,7 @@ struct alignas(128) Worker {
   std::uint32_t until_timer_check = 1;
   std::uint32_t timer_check_every = 1;
   std::int64_t timers_checked = 0;
-  std::int64_t outside_checked = 0;
+  std::int64_t outside_next = 0;
   std::uint64_t next_id = 0;
   std::uint64_t last_id = 0;
   std::uint64_t next_request = 0;

@@ -29,22 +29,27 @@ struct Link {
   std::atomic<std::uintptr_t> next{0};
 };
 
+// A small message and its header take half a cache line; larger objects whole ones.
+inline constexpr std::size_t pool_small_bytes = 32;
 inline constexpr std::size_t pool_granularity = 64;
-inline constexpr unsigned pool_object_classes = 16;
+inline constexpr unsigned pool_object_classes = 17;
 inline constexpr unsigned pool_cell_classes = 4;
 inline constexpr unsigned pool_class_count = pool_object_classes + pool_cell_classes;
-inline constexpr std::size_t pool_object_bytes_max = pool_granularity * pool_object_classes;
+inline constexpr std::size_t pool_object_bytes_max =
+    pool_granularity * (pool_object_classes - 1);
 
 /// Cells live in classes of their own: their memory never becomes anything but a cell, which is
 /// what makes weak references and the list of live actors safe to read without a lock.
 inline constexpr std::size_t cell_class_bytes[pool_cell_classes] = {192, 256, 384, 512};
 
 constexpr unsigned pool_class_of(std::size_t bytes) noexcept {
-  return static_cast<unsigned>((bytes + pool_granularity - 1) / pool_granularity) - 1;
+  if (bytes <= pool_small_bytes) return 0;
+  return static_cast<unsigned>((bytes + pool_granularity - 1) / pool_granularity);
 }
 
 constexpr std::size_t pool_class_bytes(unsigned pool_class) noexcept {
-  return pool_class < pool_object_classes ? (pool_class + 1) * pool_granularity
+  if (pool_class == 0) return pool_small_bytes;
+  return pool_class < pool_object_classes ? pool_class * pool_granularity
                                           : cell_class_bytes[pool_class - pool_object_classes];
 }
 
@@ -88,7 +93,7 @@ inline void pool_give(unsigned pool_class, void* memory) noexcept {
   ++magazine.count;
 }
 
-/// Memory for a message or a coroutine frame of `bytes`, 64-byte aligned when pooled.
+/// Memory for a message or a coroutine frame of `bytes`, aligned to 64 bytes, or 32 if it is small.
 inline void* pool_allocate(std::size_t bytes) {
 #if WEIR_POOL_USES_MALLOC
   return ::operator new(bytes, std::align_val_t{pool_granularity});

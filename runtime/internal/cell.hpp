@@ -123,13 +123,14 @@ struct alignas(64) Cell : Link {
   Extension* extension_if_any() const noexcept {
     return extension_pointer.load(std::memory_order_acquire);
   }
-  /// Whether the mailbox can hold what has been admitted so far. Messages admitted later may have
-  /// been taken out already, so the difference can be negative.
-  bool has_room(std::uint32_t admitted) const noexcept {
+  /// By how much what has been admitted so far exceeds the room. Messages admitted later may have
+  /// been taken out already, so it can be less than the capacity below zero.
+  std::int32_t excess(std::uint32_t admitted) const noexcept {
     const auto waiting_now =
         static_cast<std::int32_t>(admitted - popped.load(std::memory_order_acquire));
-    return waiting_now <= static_cast<std::int32_t>(capacity);
+    return waiting_now - static_cast<std::int32_t>(capacity);
   }
+  bool has_room(std::uint32_t admitted) const noexcept { return excess(admitted) <= 0; }
   /// How many messages wait.
   std::uint32_t depth() const noexcept {
     const auto taken = popped.load(std::memory_order_acquire);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <coroutine>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include <weir/runtime/internal/deliver_waiter.hpp>
@@ -9,29 +11,36 @@
 namespace weir::internal {
 
 template <class M>
-class DeliverAwaiter final : private DeliverWaiter {
+class DeliverAwaiter final {
  public:
   DeliverAwaiter(Cell* receiver, Envelope<M>* envelope) noexcept
       : receiver_(receiver), envelope_(envelope) {}
-  ~DeliverAwaiter() override {
-    if (envelope_) dispose(envelope_);
-    if (node) dispose(node);
+  DeliverAwaiter(const DeliverAwaiter&) = delete;
+  ~DeliverAwaiter() {
+    if (waits_) [[unlikely]]
+      std::destroy_at(&waiter_);
+    if (envelope_) [[unlikely]]
+      dispose(envelope_);
   }
 
   bool await_ready() noexcept {
     if (!receiver_) return true;
     // A full mailbox would drop it as if it had accepted it: wait in line from the start.
-    if (receiver_->overflow == Overflow::drop_newest) return !receiver_->is_running();
-    status_ = send(receiver_, envelope_);
-    if (status_ == SendStatus::sent) envelope_ = nullptr;
-    return status_ != SendStatus::full;
+    if (receiver_->overflow == Overflow::drop_newest) [[unlikely]]
+      return !receiver_->is_running();
+    const SendStatus status = send(receiver_, envelope_);
+    if (status == SendStatus::sent) envelope_ = nullptr;
+    return status != SendStatus::full;
   }
   bool await_suspend(std::coroutine_handle<> handle) {
-    status_ = SendStatus::sent;
-    return wait(receiver_, std::exchange(envelope_, nullptr), handle);
+    new (&waiter_) DeliverWaiter;
+    waits_ = true;
+    return waiter_.wait(receiver_, std::exchange(envelope_, nullptr), handle);
   }
   SendResult<M> await_resume() noexcept {
-    if (node) return returned(refusal, std::exchange(node, nullptr));
+    if (waits_ && waiter_.node) {
+      return returned(waiter_.refusal, std::exchange(waiter_.node, nullptr));
+    }
     if (envelope_) return returned(Errc::stopped, std::exchange(envelope_, nullptr));
     return {};
   }
@@ -47,7 +56,11 @@ class DeliverAwaiter final : private DeliverWaiter {
 
   Cell* receiver_;  // the reference outlives the call; a wait counts its own
   Envelope<M>* envelope_;
-  SendStatus status_ = SendStatus::stopped;
+  bool waits_ = false;
+  // Made when there is no room: that is seldom, and making one is not free.
+  union {
+    DeliverWaiter waiter_;
+  };
 };
 
 /// A message that waits for room. Await it in the expression that makes it: it borrows the

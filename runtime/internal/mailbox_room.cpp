@@ -66,6 +66,7 @@ void drop_oldest(Cell& cell, Node* node) noexcept {
 
 DeliverWaiter::~DeliverWaiter() {
   if (is_suspended()) leave();
+  if (node) dispose(node);
   if (target) target->release();
 }
 

@@ -8,16 +8,16 @@
 namespace weir::internal {
 namespace {
 
-// Reserves room for `wanted` messages. Near the limit, for one.
+// Reserves room for `wanted` messages, or for as many as there is room for.
 std::uint32_t reserve(Cell& target, std::uint32_t wanted) noexcept {
-  for (;;) {
-    const std::uint32_t used = target.enqueued.fetch_add(wanted, std::memory_order_relaxed);
-    if (target.capacity == unbounded) return wanted;
-    if (target.has_room(used + wanted)) return wanted;
-    target.enqueued.fetch_sub(wanted, std::memory_order_relaxed);
-    if (wanted == 1) return 0;
-    wanted = 1;
-  }
+  const std::uint32_t used = target.enqueued.fetch_add(wanted, std::memory_order_relaxed);
+  if (target.capacity == unbounded) return wanted;
+  const std::int32_t excess = target.excess(used + wanted);
+  if (excess <= 0) [[likely]]
+    return wanted;
+  const std::uint32_t refused = std::min(static_cast<std::uint32_t>(excess), wanted);
+  target.enqueued.fetch_sub(refused, std::memory_order_relaxed);
+  return wanted - refused;
 }
 
 SendStatus refuse_full(Cell& target, Node* node) noexcept {

@@ -35,8 +35,7 @@ inline constexpr std::size_t pool_granularity = 64;
 inline constexpr unsigned pool_object_classes = 17;
 inline constexpr unsigned pool_cell_classes = 4;
 inline constexpr unsigned pool_class_count = pool_object_classes + pool_cell_classes;
-inline constexpr std::size_t pool_object_bytes_max =
-    pool_granularity * (pool_object_classes - 1);
+inline constexpr std::size_t pool_object_bytes_max = pool_granularity * (pool_object_classes - 1);
 
 /// Cells live in classes of their own: their memory never becomes anything but a cell, which is
 /// what makes weak references and the list of live actors safe to read without a lock.

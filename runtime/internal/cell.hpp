@@ -141,6 +141,11 @@ struct alignas(64) Cell : Link {
   static void free_cell(Cell* cell) noexcept;
 };
 
+/// What an entry of a control lane points to.
+inline Link* link_of(std::uintptr_t entry) noexcept {
+  return reinterpret_cast<Link*>(entry & ~std::uintptr_t{Cell::tag_mask});
+}
+
 static_assert(sizeof(Cell) == 128, "two cache lines: the senders' and the activation's");
 
 /// What a handler did with its message.

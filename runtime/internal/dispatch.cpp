@@ -40,7 +40,7 @@ void child_ended(Cell& cell, Cell* child) noexcept {
 }
 
 void process_entry(Cell& cell, std::uintptr_t entry) noexcept {
-  auto* link = reinterpret_cast<Link*>(entry & ~std::uintptr_t{Cell::tag_mask});
+  Link* link = link_of(entry);
   switch (entry & Cell::tag_mask) {
     case Cell::reply_tag:
       receive_reply(cell, static_cast<RequestNode*>(static_cast<Node*>(link)));
@@ -53,10 +53,6 @@ void process_entry(Cell& cell, std::uintptr_t entry) noexcept {
     }
     default: fail_check("unknown entry in a control lane");
   }
-}
-
-Link* link_of(std::uintptr_t entry) noexcept {
-  return reinterpret_cast<Link*>(entry & ~std::uintptr_t{Cell::tag_mask});
 }
 
 // Messages set aside go back to the front of the mailbox, in their old order.

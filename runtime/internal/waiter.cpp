@@ -11,10 +11,6 @@ std::uintptr_t entry_of(Signal& signal) noexcept {
   return reinterpret_cast<std::uintptr_t>(static_cast<Link*>(&signal)) | Cell::signal_tag;
 }
 
-Link* link_of(std::uintptr_t entry) noexcept {
-  return reinterpret_cast<Link*>(entry & ~std::uintptr_t{Cell::tag_mask});
-}
-
 // Removes `wanted` from a chain that starts at `first`. Returns whether it was there.
 bool remove_from(std::uintptr_t& first, std::uintptr_t wanted) noexcept {
   if (first == wanted) {

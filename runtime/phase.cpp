@@ -67,7 +67,7 @@ void watch_limit(PhaseRecord& record) noexcept {
     return;
   }
   const std::int64_t entered = record.entered_ns.load(std::memory_order_relaxed);
-  record.cell.core->timers().arm(record, entered + limit_ns);
+  record.cell.core->arm(record, entered + limit_ns);
 }
 
 void move_to(PhaseRecord& record, std::uint32_t to) noexcept {

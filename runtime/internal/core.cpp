@@ -116,7 +116,19 @@ TimerQueue& Core::timers() noexcept {
 
 void Core::arm(TimerEntry& entry, std::int64_t due_ns) noexcept {
   timers().arm(entry, due_ns);
-  if (!simulation && !is_own_thread()) wake(*workers.front());
+  if (simulation) return;
+  if (is_own_thread()) {
+    wake_watcher_before(due_ns);
+  } else {
+    wake(*workers.front());
+  }
+}
+
+void Core::arm_lazily(TimerEntry& entry, std::int64_t delay_ns) noexcept {
+  timers().arm_lazily(entry, delay_ns);
+  if (simulation) return;
+  const std::int64_t now_at_least = this_worker->watched_since.load(std::memory_order_relaxed);
+  wake_watcher_before(saturating_sum(now_at_least, delay_ns));
 }
 
 void Core::count_dead_letter(DeadLetterReason reason) noexcept {

@@ -106,6 +106,10 @@ struct Core {
   TimerQueue& timers() noexcept;
   /// Arms a timer on any thread.
   void arm(TimerEntry& entry, std::int64_t due_ns) noexcept;
+  /// From an own thread; see `TimerQueue`.
+  void arm_lazily(TimerEntry& entry, std::int64_t delay_ns) noexcept;
+  /// This thread has a new timer: whoever sleeps longer and watches over it must know.
+  void wake_watcher_before(std::int64_t due_ns) noexcept;
 
   void inject(Cell* cell) noexcept;
   Cell* pop_injected() noexcept;

@@ -95,7 +95,7 @@ bool ReplyWaiter::ask(Cell* target, RequestNode* request, Duration timeout,
   }
   if (timeout != forever) {
     fire = &ReplyWaiter::on_deadline;
-    home->core->timers().arm_lazily(*this, timeout.count());
+    home->core->arm_lazily(*this, timeout.count());
   }
   return true;
 }

@@ -27,6 +27,9 @@ constexpr int patience_rounds = 40;
 constexpr std::uint32_t slot_streak_max = 64;
 // While others are busy, one sleeper looks every so often whether something is stuck behind them.
 constexpr std::int64_t sentinel_ns = 1'000'000;
+// A sleeper looks after the timers of its neighbour, which may be stuck in a long handler, this
+// long after they were due.
+constexpr std::int64_t watch_delay_ns = 2'000'000;
 // How many activations may pass before a worker that is never idle looks at its timers; fewer when
 // they take long.
 constexpr std::uint32_t ticks_between_timer_checks = 64;
@@ -158,13 +161,30 @@ Cell* search(Worker& worker, int rounds) noexcept {
   return found;
 }
 
-// The time until which this worker may sleep, in nanoseconds from now.
+Worker* watched_by(Worker& worker) noexcept {
+  const std::size_t count = worker.core.workers.size();
+  return count == 1 ? nullptr : worker.core.workers[(worker.index + 1) % count].get();
+}
+
+// When this worker must look after its own timers or, somewhat later, its neighbour's.
+std::int64_t next_timer_due(Worker& worker, std::int64_t now) noexcept {
+  const std::int64_t own = worker.timers.next_due();
+  Worker* watched = watched_by(worker);
+  if (!watched) return own;
+  // A timer that is armed from now on wakes this worker; earlier ones are seen below.
+  watched->watched_since.store(now, std::memory_order_relaxed);
+  watched->watched_until.store(TimerWheel::never, std::memory_order_seq_cst);
+  const std::int64_t theirs = saturating_sum(watched->timers.next_due(), watch_delay_ns);
+  const std::int64_t due = std::min(own, theirs);
+  watched->watched_until.store(due, std::memory_order_seq_cst);
+  return due;
+}
+
+// How long this worker may sleep.
 std::int64_t sleep_time(Worker& worker, bool is_sentinel) noexcept {
-  const std::int64_t due = worker.timers.next_due();
-  std::int64_t wait = TimerWheel::never;
-  if (due != TimerWheel::never) {
-    wait = std::max<std::int64_t>(due - worker.core.now_ns(), 1);
-  }
+  const std::int64_t now = worker.core.now_ns();
+  const std::int64_t due = next_timer_due(worker, now);
+  const std::int64_t wait = due == TimerWheel::never ? due : std::max<std::int64_t>(due - now, 1);
   return is_sentinel ? std::min(wait, sentinel_ns) : wait;
 }
 
@@ -190,6 +210,9 @@ bool sleep(Worker& worker) noexcept {
     futex_wait(worker.parked, 1, sleep_time(worker, is_sentinel));
   }
   if (is_sentinel) core.sentinel.store(-1, std::memory_order_seq_cst);
+  if (Worker* watched = watched_by(worker)) {
+    watched->watched_until.store(INT64_MIN, std::memory_order_relaxed);
+  }
   std::uint32_t expected = 1;
   const bool woke_alone =
       worker.parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst);
@@ -348,7 +371,7 @@ void schedule(Cell* cell) noexcept {
   if (!worker->slot.load(std::memory_order_relaxed)) {
     worker->slot.store(cell, std::memory_order_release);
     // Somebody must notice if this worker does not come to it soon: see `sleep`.
-    if (core.sentinel.load(std::memory_order_relaxed) < 0) [[unlikely]]
+    if (worker->current && core.sentinel.load(std::memory_order_relaxed) < 0) [[unlikely]]
       core.wake_if_needed();
     return;
   }
@@ -417,6 +440,14 @@ void Core::wake_one() noexcept {
   for (auto& worker : workers) {
     if (wake(*worker)) return;
   }
+}
+
+void Core::wake_watcher_before(std::int64_t due_ns) noexcept {
+  const Worker& armed = *this_worker;
+  const std::int64_t until = armed.watched_until.load(std::memory_order_seq_cst);
+  if (until == INT64_MIN || due_ns >= until - watch_delay_ns) [[likely]]
+    return;
+  wake(*workers[(armed.index + workers.size() - 1) % workers.size()]);
 }
 
 void Core::start_threads() {

@@ -76,7 +76,7 @@ bool SleepAwaiter::await_suspend(std::coroutine_handle<> handle) {
   if (due <= now) return false;
   suspend(handle);
   fire = &SleepAwaiter::on_due;
-  core.timers().arm(*this, due);
+  core.arm(*this, due);
   return true;
 }
 

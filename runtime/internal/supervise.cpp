@@ -45,7 +45,7 @@ void arm_backoff(Cell& cell, Extension& extension, Duration wait) {
   };
   extension.backoff_timer.owner = &cell;
   extension.backoff_timer.is_over.store(false, std::memory_order_relaxed);
-  cell.core->timers().arm(extension.backoff_timer, cell.core->now_ns() + wait.count());
+  cell.core->arm(extension.backoff_timer, cell.core->now_ns() + wait.count());
 }
 
 void begin_restart(Cell& cell, Extension& extension) {

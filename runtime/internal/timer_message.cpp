@@ -79,7 +79,7 @@ void rearm_after_handling(Cell& cell, Node* node) noexcept {
   const bool is_fixed_rate = timer.repeat == Repeat::fixed_rate;
   const std::int64_t due = saturating_sum(is_fixed_rate ? timer.due : now, period);
   if (due > now) {
-    cell.core->timers().arm(timer, due);
+    cell.core->arm(timer, due);
   } else {  // this round is late already: no detour over the clock, which only ticks now and then
     timer.due = due;
     deliver_timer(&timer);

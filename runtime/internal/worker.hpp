@@ -80,6 +80,10 @@ struct alignas(128) Worker {
   std::atomic<std::uint32_t> fresh_size{0};
 
   alignas(64) std::atomic<std::uint32_t> parked{0};
+  // When the sleeping neighbour looks after these timers next, and when it fell asleep; the past
+  // while it is awake.
+  std::atomic<std::int64_t> watched_until{INT64_MIN};
+  std::atomic<std::int64_t> watched_since{0};
   TimerWheel timers;
 
   static Worker* current_worker() noexcept;

@@ -12,6 +12,8 @@
 namespace weir {
 namespace {
 
+using namespace std::chrono_literals;
+
 using testing::Collector;
 using testing::Counter;
 using testing::Event;
@@ -98,12 +100,13 @@ TEST(Fairness, ActorsThatAreNeverIdleDoNotHoldUpNewOnes) {
 
 class Alarm final : public Actor<Note> {
  public:
-  explicit Alarm(Event* rang) : rang_(rang) {}
-  void on_start() { schedule_once<Note>(std::chrono::milliseconds(1), 1); }
+  explicit Alarm(Event* rang, std::chrono::milliseconds delay = 1ms) : rang_(rang), delay_(delay) {}
+  void on_start() { schedule_once<Note>(delay_, 1); }
   void on(Note) { rang_->set(); }
 
  private:
   Event* rang_;
+  std::chrono::milliseconds delay_;
 };
 
 TEST(Fairness, ActorsThatAreNeverIdleDoNotHoldUpTimers) {
@@ -260,6 +263,36 @@ class TimerBlocker final : public Actor<Again, Note> {
   Event* rang_;
   Event* done_;
 };
+
+class Holder final : public Actor<Again> {
+ public:
+  Holder(Event* rang, Event* done) : rang_(rang), done_(done) {}
+  void on(Again) {
+    rang_->wait();
+    done_->set();
+  }
+
+ private:
+  Event* rang_;
+  Event* done_;
+};
+
+// Nothing tells the idle thread that the other one is busy.
+TEST(Fairness, ATimerOfABlockedThreadIsFiredByOneThatSleeps) {
+  ActorSystem system(quiet(2));
+  for (int i = 0; i < testing::scaled(20); ++i) {
+    Event rang;
+    Event done;
+    auto alarm = system.spawn<Alarm>(&rang, 20ms);
+    testing::eventually("the system to be idle",
+                        [&] { return system.core().sleepers.load() == 2; });
+    auto holder = system.spawn<Holder>(&rang, &done);
+    holder.send<Again>();
+    done.wait();
+    alarm.stop();
+    holder.stop();
+  }
+}
 
 TEST(Fairness, ATimerOfABlockedThreadIsFiredByAnIdleOne) {
   for (int i = 0; i < testing::scaled(20); ++i) {

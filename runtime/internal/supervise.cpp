@@ -13,12 +13,17 @@ namespace weir::internal {
 namespace {
 
 Duration next_backoff(Core& core, const Supervision& supervision, std::uint32_t attempt) {
-  Duration wait = supervision.backoff;
-  for (std::uint32_t i = 0; i < attempt && wait < supervision.backoff_max; ++i) wait *= 2;
-  wait = std::min(wait, supervision.backoff_max);
+  const Duration most = supervision.backoff_max;
+  Duration wait = std::min(supervision.backoff, most);
+  constexpr std::uint32_t doublings_max = 63;  // of one nanosecond: all there is
+  for (std::uint32_t i = 0; i < std::min(attempt, doublings_max); ++i) {
+    wait = wait > most / 2 ? most : wait * 2;
+  }
   const double chance = static_cast<double>(core.random() >> 11) * 0x1.0p-53;
-  return wait + Duration(static_cast<std::int64_t>(static_cast<double>(wait.count()) *
-                                                   supervision.jitter * chance));
+  const double extra = static_cast<double>(wait.count()) * supervision.jitter * chance;
+  // Compared as numbers that cannot overflow: a long backoff and its jitter may exceed all time.
+  if (extra >= static_cast<double>((Duration::max() - wait).count())) return Duration::max();
+  return wait + Duration(static_cast<std::int64_t>(extra));
 }
 
 // Counts a restart; false if there were too many within the window.
@@ -45,7 +50,7 @@ void arm_backoff(Cell& cell, Extension& extension, Duration wait) {
   };
   extension.backoff_timer.owner = &cell;
   extension.backoff_timer.is_over.store(false, std::memory_order_relaxed);
-  cell.core->arm(extension.backoff_timer, cell.core->now_ns() + wait.count());
+  cell.core->arm(extension.backoff_timer, saturating_sum(cell.core->now_ns(), wait.count()));
 }
 
 void begin_restart(Cell& cell, Extension& extension) {

@@ -133,7 +133,8 @@ void Simulator::arm(TimerEntry& entry, std::int64_t due_ns) noexcept {
   entry.queue = this;
   if (faults_random_.hits(late_timer_)) {
     const auto late_max = static_cast<std::uint64_t>(options_.faults.late_timer_max.count());
-    due_ns += static_cast<std::int64_t>(faults_random_.below(late_max + 1));
+    const auto late = static_cast<std::int64_t>(faults_random_.below(late_max + 1));
+    due_ns = saturating_sum(due_ns, late);
   }
   timers_.add(entry, due_ns, next_order());
 }
@@ -193,13 +194,19 @@ void Simulator::activate(Cell* cell) noexcept {
   trace_.end(now_);
 }
 
+// What is due at the end of time is due never, even if the clock is put forward to there.
+bool Simulator::is_timer_due_by(std::int64_t time_ns) const noexcept {
+  const std::int64_t due = timers_.next_due();
+  return due <= time_ns && due != SimulatedTimers::never;
+}
+
 bool Simulator::step(std::int64_t until_ns) {
   if (ready_.empty()) {
-    if (timers_.is_empty() || timers_.next_due() > until_ns) return false;
+    if (!is_timer_due_by(until_ns)) return false;
     now_ = std::max(now_, timers_.next_due());
   }
   ++steps_;
-  const bool is_timer_due = timers_.next_due() <= now_;
+  const bool is_timer_due = is_timer_due_by(now_);
   const std::size_t choices = ready_.size() + (is_timer_due ? 1 : 0);
   const std::size_t chosen = choices == 1 ? 0 : order_random_.below(choices);
   if (chosen == ready_.size()) {

@@ -82,6 +82,7 @@ class Simulator final : public SimulationHost, private TimerQueue {
   void arm_lazily(TimerEntry& entry, std::int64_t delay_ns) noexcept override;
   bool cancel(TimerEntry& entry) noexcept override { return timers_.remove(entry); }
 
+  bool is_timer_due_by(std::int64_t time_ns) const noexcept;
   bool step(std::int64_t until_ns);
   Cell* take_ready(std::size_t position) noexcept;
   void activate(Cell* cell) noexcept;

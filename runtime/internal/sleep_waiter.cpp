@@ -4,14 +4,6 @@
 #include <weir/runtime/internal/extension.hpp>
 
 namespace weir::internal {
-namespace {
-
-std::int64_t add_saturated(std::int64_t now_ns, std::int64_t delay_ns) noexcept {
-  constexpr std::int64_t never = INT64_MAX - 1;
-  return delay_ns > never - now_ns ? never : now_ns + delay_ns;
-}
-
-}  // namespace
 
 YieldAwaiter::~YieldAwaiter() {
   if (signal_.is_sent) withdraw(*home(), signal_);
@@ -72,7 +64,7 @@ bool SleepAwaiter::await_suspend(std::coroutine_handle<> handle) {
     return true;
   }
   const std::int64_t now = core.now_ns();
-  const std::int64_t due = is_duration_ ? add_saturated(now, time_.count()) : time_.count();
+  const std::int64_t due = is_duration_ ? saturating_sum(now, time_.count()) : time_.count();
   if (due <= now) return false;
   suspend(handle);
   fire = &SleepAwaiter::on_due;

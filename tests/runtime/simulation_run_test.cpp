@@ -196,6 +196,29 @@ TEST(SimulationRun, RunForLetsAllOfTheTimePass) {
   EXPECT_EQ(simulation.now(), TimePoint(3s));
 }
 
+class Endless final : public Actor<> {
+ public:
+  explicit Endless(bool* is_over) : is_over_(is_over) {}
+  Task<> on_start() {
+    static_cast<void>(co_await sleep_for(forever));
+    *is_over_ = true;
+  }
+
+ private:
+  bool* is_over_;
+};
+
+TEST(SimulationRun, WhatIsDueNeverDoesNotHappenAtTheEndOfTime) {
+  Simulation simulation;
+  bool is_over = false;
+  simulation.system().spawn<Endless>(&is_over);
+  EXPECT_EQ(simulation.run_until_idle(forever), RunEnd::time_is_up) << "it waits";
+  EXPECT_EQ(simulation.run_for(forever), RunEnd::time_is_up);
+  EXPECT_EQ(simulation.now().time_since_epoch(), forever);
+  EXPECT_FALSE(is_over);
+  EXPECT_EQ(Simulation().run_for(forever), RunEnd::idle);
+}
+
 TEST(SimulationRun, RunUntilStopsAsSoonAsTheConditionHolds) {
   std::vector<Duration> times;
   Simulation simulation;

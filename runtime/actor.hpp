@@ -63,9 +63,16 @@ class ActorBase {
   void link(const ActorRef<Ms...>& other) {
     if (other) internal::watch(*cell_, *internal::RefAccess::cell(other), true, nullptr);
   }
+  /// Ends a link, and only that: `other` may still be monitored.
+  template <Message... Ms>
+  void unlink(const ActorRef<Ms...>& other) noexcept {
+    if (other) internal::unwatch(*cell_, *internal::RefAccess::cell(other), true);
+  }
+  /// No `Terminated` of `other` comes any more, unless it is in the mailbox already. A link
+  /// remains.
   template <Message... Ms>
   void unmonitor(const ActorRef<Ms...>& other) noexcept {
-    if (other) internal::unwatch(*cell_, *internal::RefAccess::cell(other));
+    if (other) internal::unwatch(*cell_, *internal::RefAccess::cell(other), false);
   }
 
   internal::Cell& cell() const noexcept { return *cell_; }
@@ -122,7 +129,8 @@ class Actor : public ActorBase {
     return make_timer(*timer);
   }
 
-  /// Delivers `Terminated` to this actor when `other` ends; at once if it has ended already.
+  /// Delivers `Terminated` to this actor when `other` ends; at once if it has ended already. Asked
+  /// again before that it still delivers one.
   template <Message... Others>
   void monitor(const ActorRef<Others...>& other) {
     static_assert(accepts<Terminated>, "weir: an actor that monitors handles weir::Terminated");

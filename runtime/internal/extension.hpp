@@ -31,6 +31,14 @@ struct Watcher {
   void (*notify)(Cell& watcher, Terminated message);
 };
 
+/// Somebody whose end this actor wants to know of. Listed once as monitored and once as linked.
+struct Watched {
+  Cell* cell;  // counted
+  bool is_linked;
+
+  friend bool operator==(const Watched&, const Watched&) = default;
+};
+
 /// The rarely used parts of a cell, made on first need.
 struct Extension {
   ~Extension();
@@ -65,7 +73,7 @@ struct Extension {
   std::uint32_t stash_size = 0;
   std::atomic<std::uint64_t> set_aside{0};  // came back from the stash, so were popped twice
   std::vector<Watcher> watchers;
-  std::vector<Cell*> watching;  // counted
+  std::vector<Watched> watching;
   StopReason stop_reason;
   bool escalates = false;
   std::int64_t window_start = 0;

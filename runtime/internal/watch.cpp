@@ -10,6 +10,14 @@
 namespace weir::internal {
 namespace {
 
+// True if it was there.
+bool forget(std::vector<Watched>& watching, Watched watched) noexcept {
+  const auto at = std::find(watching.begin(), watching.end(), watched);
+  if (at == watching.end()) return false;
+  watching.erase(at);
+  return true;
+}
+
 Terminated describe_end(Cell& cell) {
   Terminated message{{cell.id.load(std::memory_order_relaxed)}, {}, {}};
   if (Extension* extension = cell.extension_if_any()) {
@@ -34,10 +42,7 @@ struct EndedSignal : Signal, Pooled {
   static void act(Signal* signal, Cell& cell) {
     std::unique_ptr<EndedSignal> self(static_cast<EndedSignal*>(signal));
     if (cell.state.load(std::memory_order_relaxed) != Cell::State::running) return;
-    auto& watching = cell.extension().watching;
-    const auto at = std::find(watching.begin(), watching.end(), self->ended);
-    if (at == watching.end()) return;  // it no longer wants to know
-    watching.erase(at);
+    if (!forget(cell.extension().watching, {self->ended, self->is_linked})) return;
     self->ended->release();
     if (!self->is_linked) {
       self->notify(cell, std::move(self->message));
@@ -74,37 +79,40 @@ struct WatchSignal : Signal, Pooled {
 };
 
 struct UnwatchSignal : Signal, Pooled {
-  explicit UnwatchSignal(Cell* who) : Signal(&act), watcher(who) { watcher->add_ref(); }
+  UnwatchSignal(Cell* who, bool linked) : Signal(&act), watcher(who), is_linked(linked) {
+    watcher->add_ref();
+  }
   ~UnwatchSignal() { watcher->release(); }
 
   static void act(Signal* signal, Cell& cell) {
     std::unique_ptr<UnwatchSignal> self(static_cast<UnwatchSignal*>(signal));
     if (cell.state.load(std::memory_order_acquire) == Cell::State::terminated) return;
     std::erase_if(cell.extension().watchers, [&](const Watcher& watcher) {
-      if (watcher.cell != self->watcher) return false;
+      if (watcher.cell != self->watcher || watcher.is_linked != self->is_linked) return false;
       watcher.cell->release();
       return true;
     });
   }
 
   Cell* watcher;
+  bool is_linked;
 };
 
 }  // namespace
 
 void watch(Cell& watcher, Cell& target, bool is_linked, NotifyTerminated notify) {
+  const Watched watched{&target, is_linked};
+  auto& watching = watcher.extension().watching;
+  if (std::find(watching.begin(), watching.end(), watched) != watching.end()) return;
   target.add_ref();
-  watcher.extension().watching.push_back(&target);
+  watching.push_back(watched);
   watcher.add_ref();
   target.send_signal(new WatchSignal(Watcher{&watcher, is_linked, notify}));
 }
 
-void unwatch(Cell& watcher, Cell& target) noexcept {
-  auto& watching = watcher.extension().watching;
-  const auto at = std::find(watching.begin(), watching.end(), &target);
-  if (at == watching.end()) return;
-  watching.erase(at);
-  target.send_signal(new UnwatchSignal(&watcher));
+void unwatch(Cell& watcher, Cell& target, bool is_linked) noexcept {
+  if (!forget(watcher.extension().watching, {&target, is_linked})) return;
+  target.send_signal(new UnwatchSignal(&watcher, is_linked));
   target.release();
 }
 
@@ -118,9 +126,9 @@ void notify_watchers(Cell& cell) noexcept {
 void unwatch_all(Cell& watcher) noexcept {
   Extension* extension = watcher.extension_if_any();
   if (!extension) return;
-  for (Cell* target : std::exchange(extension->watching, {})) {
-    target->send_signal(new UnwatchSignal(&watcher));
-    target->release();
+  for (const Watched& watched : std::exchange(extension->watching, {})) {
+    watched.cell->send_signal(new UnwatchSignal(&watcher, watched.is_linked));
+    watched.cell->release();
   }
 }
 

@@ -122,14 +122,21 @@ Outcome handle_timer(Cell& cell, Node* node) noexcept {
   TimerMessageBase& timer = *TimerMessageBase::of(node);
   if (timer.state == TimerMessageBase::State::cancelled) return Outcome::done;
   if (timer.repeat == Repeat::never) {
+    TimerHandle* handle = timer.handle;
     detach_timer(timer);
-    return invoke(cell, node);
+    const Outcome outcome = invoke(cell, node);
+    if (outcome == Outcome::set_aside) attach_timer(timer, cell, handle);
+    return outcome;
   }
   timer.state = TimerMessageBase::State::handling;
   cell.attention |= Cell::rearming;
   this_worker->suspended_run = nullptr;
   const Outcome outcome = invoke(cell, node);
-  if (outcome == Outcome::set_aside) return outcome;
+  if (outcome == Outcome::set_aside) {
+    timer.state = TimerMessageBase::State::armed;
+    cell.attention &= static_cast<std::uint8_t>(~Cell::rearming);
+    return outcome;
+  }
   Run* run = this_worker->suspended_run;
   if (run && timer.repeat == Repeat::fixed_delay) {
     run->timer = &timer;  // armed again when the handler ends

@@ -6,6 +6,7 @@
 
 namespace weir::internal {
 
+struct TimerHandle;
 struct TimerMessageBase;
 
 void unlink_child(Cell& parent, Cell* child) noexcept;
@@ -24,6 +25,8 @@ void forget_phase(Cell& cell) noexcept;
 void start_actor(Cell& cell) noexcept;
 /// Takes a timer that is over out of its owner's list.
 void detach_timer(TimerMessageBase& timer) noexcept;
+/// Puts a timer into its owner's list, and gives it back to its handle.
+void attach_timer(TimerMessageBase& timer, Cell& owner, TimerHandle* handle) noexcept;
 void drain_control(Cell& cell, Worker& worker) noexcept;
 
 }  // namespace weir::internal

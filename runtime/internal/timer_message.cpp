@@ -20,14 +20,20 @@ void deliver_timer(TimerEntry* entry) noexcept {
 }  // namespace
 
 void arm_timer(TimerMessageBase& timer, Cell& owner, std::int64_t delay_ns) {
-  Extension& extension = owner.extension();
   timer.owner = &owner;
+  attach_timer(timer, owner, nullptr);
+  timer.fire = &deliver_timer;
+  owner.core->arm(timer, saturating_sum(owner.core->now_ns(), delay_ns));
+}
+
+void attach_timer(TimerMessageBase& timer, Cell& owner, TimerHandle* handle) noexcept {
+  Extension& extension = owner.extension();
   timer.next_timer = extension.timers;
   if (extension.timers) extension.timers->previous_timer = &timer.next_timer;
   extension.timers = &timer;
   timer.previous_timer = &extension.timers;
-  timer.fire = &deliver_timer;
-  owner.core->arm(timer, saturating_sum(owner.core->now_ns(), delay_ns));
+  timer.handle = handle;
+  if (handle) handle->timer = &timer;
 }
 
 void detach_timer(TimerMessageBase& timer) noexcept {

@@ -96,6 +96,22 @@ void feed_from_ring(Cell& cell) noexcept {
   if (node) check(cell.push(node, node), "a running actor accepts its own messages");
 }
 
+// A timer's message is lost like any other, but a periodic timer goes on.
+void refuse_set_aside(Cell& cell, Node* node) noexcept {
+  if (!node->has(Node::is_timer)) {
+    refuse(cell, node, DeadLetterReason::stash_full);
+    return;
+  }
+  cell.core->report_dead_letter(DeadLetterReason::stash_full, cell, node->type());
+  TimerMessageBase& timer = *TimerMessageBase::of(node);
+  if (timer.repeat == Repeat::never) {
+    dispose(node);
+    return;
+  }
+  timer.state = TimerMessageBase::State::handling;
+  rearm_after_handling(cell, node);
+}
+
 }  // namespace
 
 Outcome skip_abandoned(Cell& cell, RequestNode* request) noexcept {
@@ -149,7 +165,7 @@ void keep_aside(Cell& cell, Node* node) noexcept {
   Extension& extension = cell.extension();
   cell.attention |= Cell::stashing;
   if (extension.stash_size >= cell.core->options.stash_capacity) {
-    refuse(cell, node, DeadLetterReason::stash_full);
+    refuse_set_aside(cell, node);
     return;
   }
   node->link_to(nullptr, std::memory_order_relaxed);

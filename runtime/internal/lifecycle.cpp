@@ -255,6 +255,7 @@ bool enter_tree(Cell& cell) noexcept {
     link_child(parent, &cell);
   }
   if (is_late) [[unlikely]] {
+    leave_running(cell);
     cell.send_signal(new StopSignal(StopMode::graceful, {StopReason::Kind::parent_stopped, {}}));
   }
   return true;

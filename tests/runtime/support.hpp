@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/simulation.hpp>
 
 // What tests of the real runtime share: ways to wait for something without sleeping, and ways to
 // see what the actors did.
@@ -119,7 +120,7 @@ class Collector {
 /// For what nobody announces: looks again and again.
 template <class Predicate>
 void eventually(const char* what, Predicate predicate) {
-  using Clock = std::chrono::steady_clock;  // bounds a wait that would otherwise hang
+  using Clock = std::chrono::steady_clock;   // bounds a wait that would otherwise hang
   const auto end = Clock::now() + patience;  // tidy: allow time_in_tests: bounds a hang
   while (!predicate()) {
     if (Clock::now() > end) give_up(what);  // tidy: allow time_in_tests: bounds a hang
@@ -210,6 +211,18 @@ Terminated await_end(ActorSystem& system, const ActorRef<Ms...>& actor) {
   Terminated result = ended.wait_for(1).front();
   watch.stop();
   return result;
+}
+
+/// Runs the simulation until the actor has ended.
+template <Message... Ms>
+Terminated await_end(Simulation& simulation, const ActorRef<Ms...>& actor) {
+  Collector<Terminated> ended;
+  auto watch = simulation.system().spawn<DeathWatch>(&ended);
+  watch.template send<WatchFor>(actor);
+  simulation.run_until([&] { return !ended.values().empty(); });
+  if (ended.values().empty()) give_up("an actor to end");
+  watch.stop();
+  return ended.values().front();
 }
 
 /// Asks from a thread that runs no actor.

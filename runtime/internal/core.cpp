@@ -246,10 +246,13 @@ Extension& Cell::extension() {
 }
 
 std::uint64_t Cell::handled() const noexcept {
-  const std::uint64_t all = (std::uint64_t{popped_high.load(std::memory_order_relaxed)} << 32) |
-                            popped.load(std::memory_order_relaxed);
+  // First, so that nothing is subtracted that has not been counted.
   const Extension* extension = extension_if_any();
-  return extension ? all - extension->set_aside.load(std::memory_order_relaxed) : all;
+  const std::uint64_t unhandled =
+      extension ? extension->set_aside.load(std::memory_order_acquire) : 0;
+  return ((std::uint64_t{popped_high.load(std::memory_order_relaxed)} << 32) |
+          popped.load(std::memory_order_relaxed)) -
+         unhandled;
 }
 
 void Cell::free_cell(Cell* cell) noexcept {

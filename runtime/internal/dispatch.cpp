@@ -61,7 +61,6 @@ void bring_back_stash(Cell& cell) noexcept {
   Extension& extension = cell.extension();
   Node* first = std::exchange(extension.stash_first, nullptr);
   Node* last = std::exchange(extension.stash_last, nullptr);
-  extension.set_aside += extension.stash_size;
   cell.enqueued.fetch_add(std::exchange(extension.stash_size, 0), std::memory_order_relaxed);
   cell.attention &= static_cast<std::uint8_t>(~Cell::stashing);
   if (!first) return;
@@ -164,6 +163,7 @@ Outcome handle_timer(Cell& cell, Node* node) noexcept {
 void keep_aside(Cell& cell, Node* node) noexcept {
   Extension& extension = cell.extension();
   cell.attention |= Cell::stashing;
+  extension.set_aside.fetch_add(1, std::memory_order_release);
   if (extension.stash_size >= cell.core->options.stash_capacity) {
     refuse_set_aside(cell, node);
     return;

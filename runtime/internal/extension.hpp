@@ -71,7 +71,7 @@ struct Extension {
   Node* stash_first = nullptr;
   Node* stash_last = nullptr;
   std::uint32_t stash_size = 0;
-  std::atomic<std::uint64_t> set_aside{0};  // came back from the stash, so were popped twice
+  std::atomic<std::uint64_t> set_aside{0};  // popped so often without being handled
   std::vector<Watcher> watchers;
   std::vector<Watched> watching;
   StopReason stop_reason;

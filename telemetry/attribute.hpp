@@ -1,0 +1,41 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace weir::telemetry {
+
+using AttributeValue = std::variant<bool, std::int64_t, double, std::string>;
+
+/// One fact about a span, an event, a measurement or a log line. Names follow OpenTelemetry:
+/// lower case, parts separated by dots.
+struct Attribute {
+  Attribute(std::string_view attribute_name, bool v) : name(attribute_name), value(v) {}
+  template <std::integral Int>
+    requires(!std::same_as<Int, bool>)
+  Attribute(std::string_view attribute_name, Int v)
+      : name(attribute_name), value(static_cast<std::int64_t>(v)) {}
+  Attribute(std::string_view attribute_name, double v) : name(attribute_name), value(v) {}
+  Attribute(std::string_view attribute_name, std::string_view text)
+      : name(attribute_name), value(bounded(text)) {}
+  Attribute(std::string_view attribute_name, const char* text)
+      : Attribute(attribute_name, std::string_view(text)) {}
+
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+
+  /// Longer texts are cut, at the end of a character.
+  static constexpr std::size_t text_bytes_max = 4096;
+  static std::string bounded(std::string_view text);
+
+  std::string name;
+  AttributeValue value;
+};
+
+using Attributes = std::vector<Attribute>;
+
+}  // namespace weir::telemetry

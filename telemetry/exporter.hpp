@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+
+#include <weir/telemetry/log_record.hpp>
+#include <weir/telemetry/metric_record.hpp>
+#include <weir/telemetry/span_record.hpp>
+
+namespace weir::telemetry {
+
+/// Sends one kind of record somewhere. Called by one thread at a time, never by an actor; may
+/// block for as long as the options allow. False if the batch was not accepted.
+template <class Record>
+class Exporter {
+ public:
+  virtual ~Exporter() = default;
+
+  [[nodiscard]] virtual bool export_batch(std::span<const Record> batch) = 0;
+  /// Nothing more will come. What hangs must give up by then.
+  virtual void shut_down(std::chrono::milliseconds within) = 0;
+};
+
+/// Where the signals go; none is sent without an exporter.
+struct Exporters {
+  std::unique_ptr<Exporter<SpanRecord>> spans;
+  std::unique_ptr<Exporter<MetricRecord>> metrics;
+  std::unique_ptr<Exporter<LogRecord>> logs;
+};
+
+}  // namespace weir::telemetry

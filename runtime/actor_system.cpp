@@ -10,6 +10,7 @@
 #include <weir/runtime/internal/lifecycle.hpp>
 #include <weir/runtime/internal/retired.hpp>
 #include <weir/runtime/internal/services.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir {
 namespace {
@@ -102,6 +103,10 @@ StopReport ActorSystem::stop(StopOptions options) {
   }
   core.join_threads();
   core.blocking->stop();
+  if (core.options.telemetry && !core.simulation) {
+    const Duration left(std::max<std::int64_t>(end - core.now_ns(), 0));
+    core.options.telemetry->flush(std::chrono::duration_cast<std::chrono::milliseconds>(left));
+  }
   stop_report_ = report;
   return report;
 }

@@ -8,6 +8,7 @@
 #include <weir/runtime/internal/spawn.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 #include <weir/runtime/internal/waiter.hpp>
+#include <weir/runtime/span.hpp>
 
 namespace weir::internal {
 namespace {
@@ -40,6 +41,10 @@ void report(const PhaseRecord& record, PhaseEvent::Kind kind, const Transition& 
                          transition.from,
                          transition.to,
                          transition.age};
+  if (current_cell() == &cell && kind != PhaseEvent::Kind::overdue) {
+    add_event(kind == PhaseEvent::Kind::entered ? "phase" : "illegal phase transition",
+              {{"weir.phase.from", event.from}, {"weir.phase.to", event.to}});
+  }
   if (cell.core->options.on_phase) {
     cell.core->options.on_phase(event);
   } else if (kind != PhaseEvent::Kind::entered) {

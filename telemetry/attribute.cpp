@@ -10,6 +10,18 @@ bool begins_character(char byte) noexcept {
 
 }  // namespace
 
+Attribute::Attribute(const AttributeView& view) : name(view.name) {
+  if (const auto* text = std::get_if<std::string_view>(&view.value)) {
+    value = bounded(*text);
+  } else if (const auto* number = std::get_if<std::int64_t>(&view.value)) {
+    value = *number;
+  } else if (const auto* real = std::get_if<double>(&view.value)) {
+    value = *real;
+  } else {
+    value = std::get<bool>(view.value);
+  }
+}
+
 std::string Attribute::bounded(std::string_view text) {
   if (text.size() <= text_bytes_max) return std::string(text);
   std::size_t end = text_bytes_max;

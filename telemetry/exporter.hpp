@@ -10,15 +10,17 @@
 
 namespace weir::telemetry {
 
-/// Sends one kind of record somewhere. Called by one thread at a time, never by an actor; may
-/// block for as long as the options allow. False if the batch was not accepted.
+/// Sends one kind of record somewhere.
 template <class Record>
 class Exporter {
  public:
   virtual ~Exporter() = default;
 
+  /// False if the batch was not accepted. Called by one thread at a time, never by an actor; may
+  /// block for as long as the options allow.
   [[nodiscard]] virtual bool export_batch(std::span<const Record> batch) = 0;
-  /// Nothing more will come. What hangs must give up by then.
+  /// Nothing more will come. Called while another thread may be inside `export_batch`: that must
+  /// return by then.
   virtual void shut_down(std::chrono::milliseconds within) = 0;
 };
 

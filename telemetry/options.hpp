@@ -19,12 +19,12 @@ struct ExportOptions {
   ExporterKind exporter = ExporterKind::none;
   /// Of the collector; empty for the standard one on this machine (port 4318, or 4317 for gRPC).
   /// For HTTP with the path (`/v1/traces`).
-  std::string endpoint;
-  std::vector<std::pair<std::string, std::string>> headers;
+  std::string endpoint = {};
+  std::vector<std::pair<std::string, std::string>> headers = {};
   std::chrono::milliseconds timeout{10'000};
   bool uses_gzip = false;
   /// PEM file with the collector's certificate authority; empty for the system's.
-  std::string certificate;
+  std::string certificate = {};
   /// For `otlp_file`: one JSON line per batch is appended; `-` is standard output.
   std::string file = "-";
 
@@ -64,15 +64,15 @@ struct SpanLimits {
 struct TelemetryOptions {
   /// `service.name` and whatever else describes this process.
   std::string service_name = "weir";
-  Attributes resource;
+  Attributes resource = {};
 
-  ExportOptions traces;
-  ExportOptions metrics;
-  ExportOptions logs;
+  ExportOptions traces = {};
+  ExportOptions metrics = {};
+  ExportOptions logs = {};
 
-  SamplerOptions sampler;
-  SpanLimits limits;
-  BatchOptions span_batches;
+  SamplerOptions sampler = {};
+  SpanLimits limits = {};
+  BatchOptions span_batches = {};
   BatchOptions log_batches{.delay = std::chrono::milliseconds{1'000}};
   std::chrono::milliseconds metric_interval{60'000};
   /// Measure even if no exporter asks for it, for the Prometheus page.

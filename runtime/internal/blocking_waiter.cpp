@@ -1,5 +1,8 @@
 #include <weir/runtime/internal/blocking_waiter.hpp>
 
+#include <utility>
+
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/blocking_pool.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/run.hpp>
@@ -14,8 +17,17 @@ BlockingCall::BlockingCall(Cell& actor, Step invoke_step, Step destroy_step) noe
 void BlockingCall::perform(void* call) noexcept {
   auto* self = static_cast<BlockingCall*>(call);
   auto expected = Progress::queued;
-  if (self->progress.compare_exchange_strong(expected, Progress::begun)) self->invoke(self);
+  if (self->progress.compare_exchange_strong(expected, Progress::begun)) {
+    foreign_span = self->span;
+    self->invoke(self);
+    foreign_span = nullptr;
+  }
+  self->end_call_span();
   self->finish();
+}
+
+void BlockingCall::end_call_span() noexcept {
+  if (span) end_span(*home->core, std::exchange(span, nullptr));
 }
 
 void BlockingCall::finish() noexcept {
@@ -50,6 +62,10 @@ bool BlockingWaiter::wait(BlockingCall* call, std::coroutine_handle<> handle) {
     return false;
   }
   call->waiter = this;
+  if (const ActiveSpan* outer = ActiveSpan::of(this_worker->trace)) {
+    call->span = new_span(*this_worker, outer->context);
+    call->span->name = "blocking call";
+  }
   suspend(handle);
   is_away_ = true;
   if (core.simulation) {
@@ -58,6 +74,7 @@ bool BlockingWaiter::wait(BlockingCall* call, std::coroutine_handle<> handle) {
   }
   if (core.blocking->submit(call)) return true;
   is_away_ = false;
+  call->end_call_span();
   error_ = core.options.blocking_threads_max == 0
                ? Error(Errc::unsupported, "blocking_threads_max is 0")
                : Error(Errc::stopped, "no thread for a blocking call");

@@ -11,6 +11,7 @@
 
 namespace weir::internal {
 
+class ActiveSpan;
 class BlockingWaiter;
 
 /// A call that leaves its actor for a thread of the pool and comes back. It belongs to the pool
@@ -27,11 +28,13 @@ struct BlockingCall : Signal {
   static void perform(void* call) noexcept;
   /// Sends it home.
   void finish() noexcept;
+  void end_call_span() noexcept;
   /// True if the call had not begun, and so never will.
   bool refuse() noexcept;
 
   std::atomic<Progress> progress{Progress::queued};
   Cell* home;                        // counted until it is home
+  ActiveSpan* span = nullptr;        // from here to the end of the call, if it is recorded
   BlockingWaiter* waiter = nullptr;  // touched by the home only; null when nobody waits any more
   Step invoke;
   Step destroy;

@@ -1,6 +1,7 @@
 #include <weir/runtime/internal/cell.hpp>
 
 #include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
@@ -75,7 +76,7 @@ bool park_if_empty(Cell& cell) noexcept {
   return false;
 }
 
-Outcome handle(Cell& cell, Node* node) noexcept {
+inline Outcome handle_quickly(Cell& cell, Node* node) noexcept {
   const MessageType& type = node->type();
   if (node->has(Node::is_timer)) [[unlikely]]
     return handle_timer(cell, node);
@@ -85,10 +86,19 @@ Outcome handle(Cell& cell, Node* node) noexcept {
   return invoke(cell, node);
 }
 
+// For a system that records spans.
+[[gnu::noinline]] Outcome handle_traced(Cell& cell, Node* node, Worker& worker) noexcept {
+  if (node->trace != unsampled) return handle_recorded(cell, node, worker);
+  worker.trace = unsampled;
+  const Outcome outcome = handle_quickly(cell, node);
+  worker.trace = undecided;
+  return outcome;
+}
+
 // A parked cell must not be touched: the outcomes that need it keep it from parking by `attention`.
 void finish_node(Cell& cell, Node* node, Outcome outcome) noexcept {
   if (outcome == Outcome::done) [[likely]] {
-    dispose(node);
+    dispose_handled(node);
   } else if (outcome == Outcome::replied) {
     send_home(static_cast<RequestNode*>(node));
   } else if (outcome == Outcome::set_aside) {
@@ -109,6 +119,8 @@ void count_popped(Cell& cell) noexcept {
 }
 
 }  // namespace
+
+Outcome handle_untraced(Cell& cell, Node* node) noexcept { return handle_quickly(cell, node); }
 
 bool Cell::try_add_ref(std::uint64_t expected_id) noexcept {
   std::uint32_t count = refs.load(std::memory_order_relaxed);
@@ -184,6 +196,7 @@ void Cell::activate(Worker& worker) noexcept {
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
   std::uint32_t quota = worker.quota_left;
+  const bool records_spans = worker.records_spans;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
       if (!attend(*this, worker)) break;
@@ -199,7 +212,8 @@ void Cell::activate(Worker& worker) noexcept {
     }
     __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
     count_popped(*this);
-    const Outcome outcome = handle(*this, node);
+    const Outcome outcome =
+        records_spans ? handle_traced(*this, node, worker) : handle_quickly(*this, node);
     end_of_handler(worker);
     if (--until_admit == 0) [[unlikely]] {
       admit_if_waiting(*this);

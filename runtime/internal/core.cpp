@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <random>
 #include <stdexcept>
 
 #include <weir/runtime/internal/blocking_pool.hpp>
@@ -11,6 +12,7 @@
 #include <weir/runtime/internal/services.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::internal {
 namespace {
@@ -55,6 +57,7 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
     : options(checked(std::move(wanted))), simulation(host), outside_random(options.seed) {
   unsigned threads = options.threads ? options.threads : std::thread::hardware_concurrency();
   if (simulation || threads == 0) threads = 1;
+  prepare_tracing();
   for (unsigned i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, now_ns()));
   }
@@ -65,6 +68,20 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
   names = std::make_unique<NameTable>();
   blocking = std::make_unique<BlockingPool>(
       BlockingPool::Options{.threads_max = options.blocking_threads_max});
+}
+
+// The generator of ids is one of its own, so that recording changes nothing in a simulated run.
+void Core::prepare_tracing() {
+  trace_seed = options.seed;
+  if (simulation) return;
+  std::random_device device;
+  trace_seed = (std::uint64_t{device()} << 32) | device();
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  wall_offset_ns = std::chrono::nanoseconds(wall).count() - now_ns();
+}
+
+bool Core::records_spans() const noexcept {
+  return options.telemetry && options.telemetry->records_spans();
 }
 
 Core::~Core() { close(); }

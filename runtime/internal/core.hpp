@@ -80,6 +80,8 @@ struct Core {
   std::atomic<std::uint32_t> injected_size{0};
 
   std::atomic<std::uint64_t> simulated_next_id{1};
+  std::uint64_t trace_seed = 0;
+  std::int64_t wall_offset_ns = 0;            // from the clock to nanoseconds since 1970
   std::atomic<std::uint64_t> outside_random;  // for threads that are not workers
   std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};  // of other threads
   LineLimiter printed[dead_letter_reasons];
@@ -119,6 +121,8 @@ struct Core {
   /// True if the worker was asleep.
   bool wake(Worker& worker) noexcept;
 
+  void prepare_tracing();
+  bool records_spans() const noexcept;
   void start_threads();
   void join_threads() noexcept;
   /// Ends everything but what a reference to an actor that has ended still needs.

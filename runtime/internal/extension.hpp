@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/cell.hpp>
 #include <weir/runtime/internal/core_access.hpp>
 #include <weir/runtime/internal/run.hpp>
@@ -79,6 +80,7 @@ struct Extension {
   std::int64_t window_start = 0;
   std::uint32_t restarts_in_window = 0;
   BackoffTimer backoff_timer;
+  std::unique_ptr<Trail> failed_in;  // the span of the last failure
 
   // Requests that have not come home. Owned by the activation; once the cell has terminated, by
   // whoever brings one home.

@@ -16,6 +16,10 @@ struct Factory;
 inline Outcome invoke(Cell& cell, Node* node) noexcept;
 Outcome handle_exception(Cell& cell, Node* node) noexcept;
 Outcome handle_timer(Cell& cell, Node* node) noexcept;
+/// Handles a message, whatever kind it is.
+Outcome handle_untraced(Cell& cell, Node* node) noexcept;
+/// The same in a span of its own, if that is to be recorded.
+Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept;
 /// The caller has given up: the request goes back without being handled.
 Outcome skip_abandoned(Cell& cell, RequestNode* request) noexcept;
 /// Moves a message to the stash.

@@ -157,9 +157,15 @@ inline constinit const MessageType Envelope<M>::type_of{&type_name<M>,
                                                         0};
 
 void dispose_timer(Node* node) noexcept;
+void free_sampled_trail(Node* node) noexcept;
+/// The message forgets its trace.
+inline void free_trail(Node* node) noexcept {
+  if (node->trace > 1) [[unlikely]]
+    free_sampled_trail(node);
+}
 
-/// Ends the message of a node and frees it.
-inline void dispose(Node* node) noexcept {
+/// Ends a message that has been handled, and so has no trail any more, and frees its node.
+inline void dispose_handled(Node* node) noexcept {
   const MessageType& type = node->type();
   if (node->has(Node::is_timer)) [[unlikely]] {
     dispose_timer(node);
@@ -168,6 +174,12 @@ inline void dispose(Node* node) noexcept {
   } else {
     type.dispose(node);
   }
+}
+
+/// Ends any message and frees its node.
+inline void dispose(Node* node) noexcept {
+  free_trail(node);
+  dispose_handled(node);
 }
 
 }  // namespace weir::internal

@@ -1,5 +1,6 @@
 #include <weir/runtime/internal/run.hpp>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/cancellation_state.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
@@ -42,10 +43,20 @@ struct CancelMarkedSignal : Signal, Pooled {
   }
 };
 
+void fail_in_span(Cell& cell, ActiveSpan* span, const std::exception_ptr& exception) noexcept {
+  Worker& worker = *this_worker;
+  const std::uintptr_t outer = worker.trace;
+  if (span) worker.trace = span->word();
+  fail(cell, exception);
+  worker.trace = outer;
+}
+
 void resume_run(Run* run) {
   Worker& worker = *this_worker;
   Run* outer = std::exchange(worker.current_run, run);
+  const std::uintptr_t outer_trace = std::exchange(worker.trace, run->trace);
   run->handle.resume();
+  run->trace = std::exchange(worker.trace, outer_trace);
   worker.current_run = outer;
 }
 
@@ -58,6 +69,7 @@ Run::Run(Cell& owner, std::coroutine_handle<> coroutine) noexcept
 
 Run::~Run() {
   handle.destroy();
+  if (span) end_span(*cell.core, span);
   if (has_children) give_children_away(*this);
   if (scope) scope->task_ended(nullptr);
   if (cancellation) cancellation->release();
@@ -67,6 +79,7 @@ Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks) {
   // Nobody waits for the reply to a timer, and its node is the timer's.
   const bool is_request = node && node->type().is_request && !node->has(Node::is_timer);
   run->request = is_request ? static_cast<RequestNode*>(node) : nullptr;
+  run->trace = this_worker->trace;
   run->blocks = run->cell.type->interleaves ? blocks & ~Cell::suspended : blocks;
   resume_run(run.get());
   if (run->is_finished) {
@@ -99,12 +112,16 @@ void complete_if_finished(Run* finished) noexcept {
     send_home(request);
   }
   if (run->timer) rearm_after_handling(cell, run->timer->node());
+  ActiveSpan* span = std::exchange(run->span, nullptr);
   run.reset();
-  if (exception) fail(cell, exception);
+  if (exception) fail_in_span(cell, span, exception);
+  if (span) end_span(*cell.core, span);
 }
 
 void start_child(std::unique_ptr<Run> run) noexcept {
   Run* child = run.release();
+  child->trace = shadow_of(this_worker->trace);
+  child->span = ActiveSpan::of(child->trace);
   link_run(child->cell.extension(), child);
   resume_run(child);
   complete_if_finished(child);

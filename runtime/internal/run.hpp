@@ -9,6 +9,7 @@
 
 namespace weir::internal {
 
+class ActiveSpan;
 class CancellationState;
 class ScopeState;
 struct TimerMessageBase;
@@ -36,6 +37,8 @@ struct Run : TaskRoot, Pooled {
   Run* parent = nullptr;                      // of a scope's task: it is cancelled with this one
   ScopeState* scope = nullptr;                // that waits for it
   CancellationState* cancellation = nullptr;  // counted; made when somebody asks for it
+  ActiveSpan* span = nullptr;                 // of the handler, if it is recorded
+  std::uintptr_t trace = 0;                   // of what it does at the moment
   std::uint8_t blocks = 0;                    // attention bits that end with this run
   std::uint8_t shields = 0;                   // while there are any, no wait is cancelled
   bool is_finished = false;

@@ -286,6 +286,8 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
       index(number),
       next_request(std::uint64_t{number} << 48),
       random_state(system.options.seed * random_step + number + 1),
+      records_spans(system.records_spans()),
+      trace_random(system.trace_seed + number),
       timers(now_ns) {}
 
 void Worker::push_queue(Cell* cell) noexcept {

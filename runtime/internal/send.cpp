@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
@@ -127,6 +128,7 @@ SendStatus send_slowly(Cell* target, Node* node) noexcept {
     return push_ring(*target, node) ? SendStatus::sent : SendStatus::stopped;
   }
   Worker* worker = this_worker;
+  if (!worker) attach_foreign_trail(*target, node);
   if (worker && worker->current) [[likely]] {
     if (worker->outbox.target == target) return send_in_burst(*worker, target, node);
     end_of_handler(*worker);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
@@ -84,12 +85,14 @@ void finish_restart(Cell& cell) {
     return;
   }
   if (cell.type->start) cell.flags |= Cell::fresh;
+  record_restart(cell, extension);
 }
 
 void record_failure(Cell& cell, Extension& extension, const std::string& message) {
   extension.failure_lock.lock();
   extension.last_failure = message;
   extension.failure_lock.unlock();
+  record_failure(cell, message);
   cell.core->report_failure(cell, message);
 }
 

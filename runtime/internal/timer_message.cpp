@@ -23,6 +23,7 @@ void arm_timer(TimerMessageBase& timer, Cell& owner, std::int64_t delay_ns) {
   timer.owner = &owner;
   attach_timer(timer, owner, nullptr);
   timer.fire = &deliver_timer;
+  if (this_worker && this_worker->trace != 0) attach_trail(*this_worker, owner, timer.node());
   owner.core->arm(timer, saturating_sum(owner.core->now_ns(), delay_ns));
 }
 
@@ -48,6 +49,7 @@ void detach_timer(TimerMessageBase& timer) noexcept {
 bool cancel_timer(TimerMessageBase& timer) noexcept {
   detach_timer(timer);
   if (timer.queue->cancel(timer)) {
+    free_trail(timer.node());
     timer.operations->destroy(&timer);
     return true;
   }
@@ -65,6 +67,7 @@ void cancel_all_timers(Cell& owner) noexcept {
 void dispose_timer(Node* node) noexcept {
   TimerMessageBase& timer = *TimerMessageBase::of(node);
   detach_timer(timer);
+  free_trail(node);
   timer.operations->destroy(&timer);
 }
 

@@ -61,6 +61,9 @@ struct alignas(128) Worker {
   std::uint64_t last_id = 0;
   std::uint64_t next_request = 0;
   std::uint64_t random_state;
+  const bool records_spans;
+  std::uintptr_t trace = 0;  // of the handler that runs: see active_span.hpp
+  std::uint64_t trace_random;
 
   // Read by others.
   alignas(64) std::atomic<std::uint64_t> activations{0};
@@ -118,6 +121,16 @@ inline void end_of_handler(Worker& worker) noexcept {
   worker.outbox.target = nullptr;
 }
 
+void attach_sampled_trail(Worker& worker, const Cell& target, Node* node);
+/// Marks a message with the span that sends it.
+inline void attach_trail(Worker& worker, const Cell& target, Node* node) {
+  if (worker.trace == 1) {
+    node->trace = 1;  // not sampled: see active_span.hpp
+  } else {
+    attach_sampled_trail(worker, target, node);
+  }
+}
+
 /// The outbox is long enough, or its receiver idle.
 void publish_burst(Worker& worker) noexcept;
 
@@ -128,6 +141,8 @@ enum class SendStatus : std::uint8_t { sent, full, stopped };
 
 [[nodiscard]] inline SendStatus send(Cell* target, Node* node) noexcept {
   Worker* worker = this_worker;
+  if (worker && worker->trace != 0) [[unlikely]]
+    attach_trail(*worker, *target, node);
   if (worker && worker->outbox.target == target && worker->outbox.credit > 0 &&
       target->head.load(std::memory_order_relaxed) != Cell::idle) {
     Outbox& outbox = worker->outbox;

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <weir/runtime/internal/pool.hpp>
+#include <weir/telemetry/pending_span.hpp>
+
+namespace weir::internal {
+
+struct Cell;
+struct Core;
+struct Extension;
+struct Node;
+struct Run;
+struct Worker;
+
+// What a message carries about the trace it belongs to, and what a worker knows of the handler that
+// it runs, is one word: `undecided`, `unsampled`, or a pointer (to a `Trail` and to an
+// `ActiveSpan`).
+inline constexpr std::uintptr_t undecided = 0;  // nobody has decided whether to record it
+inline constexpr std::uintptr_t unsampled = 1;  // not recorded, and neither is what it causes
+
+/// The span in which a message was sent. Belongs to the message.
+struct Trail final : Pooled {
+  telemetry::TraceContext from;
+  std::int64_t sent_ns;
+};
+
+inline Trail* trail_of(std::uintptr_t trace) noexcept {
+  return trace > unsampled ? reinterpret_cast<Trail*>(trace) : nullptr;
+}
+
+/// A span that is being recorded: of a handler, or of a part of one. Belongs to the handler that
+/// runs or to the run that is suspended, then to the queue of those that have ended.
+class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
+ public:
+  static ActiveSpan* of(std::uintptr_t trace) noexcept {
+    return trace > unsampled ? reinterpret_cast<ActiveSpan*>(trace) : nullptr;
+  }
+  std::uintptr_t word() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
+
+  telemetry::SpanRecord take_record() override;
+
+  /// What most spans do not have.
+  struct Details {
+    telemetry::Attributes attributes;
+    std::vector<telemetry::SpanEvent> events;
+    telemetry::SpanStatus status = telemetry::SpanStatus::unset;
+    std::string status_message;
+    std::uint32_t dropped_attributes = 0;
+    std::uint32_t dropped_events = 0;
+  };
+  Details& details() {
+    if (!details_) details_ = std::make_unique<Details>();
+    return *details_;
+  }
+
+  telemetry::TraceContext context;
+  telemetry::SpanId parent;
+  std::string_view actor_type;  // of a handler
+  std::string_view message_type;
+  std::string name;  // of a part
+  std::uint64_t actor = 0;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t wait_ns = -1;        // in the mailbox; negative if not known
+  std::int64_t wall_offset_ns = 0;  // from the system's clock to 1970
+  bool is_linked = false;           // to its parent, which does not wait for it
+  bool is_from_elsewhere = false;   // its parent is in another process
+  bool is_shadow = false;           // stands for another span, and is not recorded itself
+
+ private:
+  telemetry::SpanKind kind() const noexcept;
+  void add_own_attributes(telemetry::Attributes& attributes) const;
+
+  std::unique_ptr<Details> details_;
+};
+
+telemetry::TraceId new_trace_id(Worker& worker) noexcept;
+
+
+/// A new span of the trace that `parent` names; of no trace but its own without one.
+ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent);
+
+/// The span of the call that a thread of the blocking pool runs.
+extern constinit thread_local ActiveSpan* foreign_span;
+/// The same for messages that it sends.
+void attach_foreign_trail(const Cell& target, Node* node);
+
+/// For a task beside its handler: the same trace, without a span of its own.
+std::uintptr_t shadow_of(std::uintptr_t trace);
+
+/// The span is over: it is exported, or forgotten if it is a shadow.
+void end_span(Core& core, ActiveSpan* span) noexcept;
+
+/// The actor fails in what runs on this thread.
+void record_failure(Cell& cell, const std::string& message);
+/// It has started anew: a span from one to the other.
+void record_restart(Cell& cell, Extension& extension);
+
+}  // namespace weir::internal

@@ -1,0 +1,135 @@
+#include <weir/runtime/span.hpp>
+
+#include <utility>
+
+#include <weir/runtime/internal/active_span.hpp>
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/worker.hpp>
+#include <weir/telemetry/telemetry.hpp>
+
+namespace weir {
+namespace {
+
+using internal::ActiveSpan;
+
+ActiveSpan* current_span() noexcept {
+  return internal::this_worker ? ActiveSpan::of(internal::this_worker->trace) : nullptr;
+}
+
+const telemetry::SpanLimits& limits() noexcept {
+  return internal::this_worker->core.options.telemetry->options().limits;
+}
+
+void set_on(ActiveSpan& span, const telemetry::AttributeView& attribute) {
+  ActiveSpan::Details& details = span.details();
+  if (details.attributes.size() >= limits().attributes_max) {
+    ++details.dropped_attributes;
+  } else {
+    details.attributes.emplace_back(attribute);
+  }
+}
+
+void add_event_to(ActiveSpan& span, std::string_view name, telemetry::AttributeList attributes) {
+  ActiveSpan::Details& details = span.details();
+  if (details.events.size() >= limits().events_max) {
+    ++details.dropped_events;
+    return;
+  }
+  const std::int64_t now = internal::this_worker->core.now_ns();
+  details.events.push_back({telemetry::Attribute::bounded(name),
+                            now + span.wall_offset_ns,
+                            {attributes.begin(), attributes.end()}});
+}
+
+}  // namespace
+
+Span::Span(Span&& other) noexcept
+    : span_(std::exchange(other.span_, nullptr)),
+      core_(std::exchange(other.core_, nullptr)),
+      run_(other.run_),
+      outer_(other.outer_) {}
+
+// A coroutine may be destroyed while another one runs, or when no thread runs actors any more.
+Span::~Span() {
+  if (!core_) return;
+  internal::Worker* worker = internal::this_worker;
+  const std::uintptr_t own = span_ ? span_->word() : internal::unsampled;
+  if (worker && worker->current_run == run_ && worker->trace == own) worker->trace = outer_;
+  if (span_) internal::end_span(*core_, span_);
+}
+
+void Span::open(ActiveSpan* span, std::uintptr_t trace) noexcept {
+  internal::Worker& worker = *internal::this_worker;
+  span_ = span;
+  core_ = &worker.core;
+  run_ = worker.current_run;
+  outer_ = std::exchange(worker.trace, trace);
+}
+
+void Span::set_all(std::string_view name, telemetry::AttributeList attributes) {
+  span_->name = telemetry::Attribute::bounded(name);
+  for (const telemetry::AttributeView& attribute : attributes) set(attribute);
+}
+
+void Span::set(const telemetry::AttributeView& attribute) {
+  if (span_) set_on(*span_, attribute);
+}
+
+void Span::add_event(std::string_view name, telemetry::AttributeList attributes) {
+  if (span_) add_event_to(*span_, name, attributes);
+}
+
+void Span::set_status(telemetry::SpanStatus status, std::string_view message) {
+  if (!span_) return;
+  span_->details().status = status;
+  span_->details().status_message = telemetry::Attribute::bounded(message);
+}
+
+Span span(std::string_view name, telemetry::AttributeList attributes) {
+  Span made;
+  if (const ActiveSpan* outer = current_span()) {
+    ActiveSpan* inner = internal::new_span(*internal::this_worker, outer->context);
+    made.open(inner, inner->word());
+    made.set_all(name, attributes);
+  }
+  return made;
+}
+
+Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
+                 telemetry::AttributeList attributes) {
+  Span made;
+  internal::Worker* worker = internal::this_worker;
+  if (!worker || !worker->current || !worker->records_spans) return made;
+  telemetry::Telemetry& telemetry = *worker->core.options.telemetry;
+  telemetry::TraceContext parent = remote;
+  if (!remote.is_valid()) {
+    parent = {};
+    parent.trace = internal::new_trace_id(*worker);
+  }
+  const bool is_sampled =
+      remote.is_valid() ? telemetry.samples_child(remote) : telemetry.samples_root(parent.trace);
+  if (!is_sampled) {
+    made.open(nullptr, internal::unsampled);
+    return made;
+  }
+  ActiveSpan* inner = internal::new_span(*worker, parent);
+  inner->is_from_elsewhere = remote.is_valid();
+  made.open(inner, inner->word());
+  made.set_all(name, attributes);
+  return made;
+}
+
+telemetry::TraceContext current_trace() {
+  const ActiveSpan* span = internal::this_worker ? current_span() : internal::foreign_span;
+  return span ? span->context : telemetry::TraceContext();
+}
+
+void add_event(std::string_view name, telemetry::AttributeList attributes) {
+  if (ActiveSpan* span = current_span()) add_event_to(*span, name, attributes);
+}
+
+void set_attribute(const telemetry::AttributeView& attribute) {
+  if (ActiveSpan* span = current_span()) set_on(*span, attribute);
+}
+
+}  // namespace weir

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <weir/telemetry/attribute.hpp>
+#include <weir/telemetry/span_record.hpp>
+
+namespace weir {
+
+namespace internal {
+class ActiveSpan;
+struct Core;
+struct Run;
+}  // namespace internal
+
+/// A part of a handler that shows in its trace, from its making to its end. It may live across
+/// `co_await`; what runs meanwhile is not part of it. Costs next to nothing if the handler is not
+/// recorded.
+class [[nodiscard]] Span {
+ public:
+  Span(Span&& other) noexcept;
+  Span& operator=(Span&&) = delete;
+  ~Span();
+
+  /// False if nobody records it: then there is no need to compute attributes.
+  bool is_recorded() const noexcept { return span_ != nullptr; }
+  void set(const telemetry::AttributeView& attribute);
+  void add_event(std::string_view name, telemetry::AttributeList attributes = {});
+  void set_status(telemetry::SpanStatus status, std::string_view message = {});
+
+ private:
+  friend Span span(std::string_view name, telemetry::AttributeList attributes);
+  friend Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
+                          telemetry::AttributeList attributes);
+  Span() noexcept = default;
+  void open(internal::ActiveSpan* span, std::uintptr_t trace) noexcept;
+  void set_all(std::string_view name, telemetry::AttributeList attributes);
+
+  internal::ActiveSpan* span_ = nullptr;
+  internal::Core* core_ = nullptr;  // null if there is nothing to close
+  internal::Run* run_ = nullptr;    // in which it was opened
+  std::uintptr_t outer_ = 0;        // what goes on afterwards
+};
+
+/// Begins a part of the handler that runs.
+///
+///     auto charging = weir::span("charge card", {{"cents", cents}});
+///     auto receipt = co_await bank.ask<Charge>(cents);
+Span span(std::string_view name, telemetry::AttributeList attributes = {});
+
+/// Where in its trace the handler that runs is: to be handed on to other processes. Not valid if
+/// nothing is recorded.
+telemetry::TraceContext current_trace();
+
+/// Adds to the innermost span of the handler that runs, if it is recorded.
+void add_event(std::string_view name, telemetry::AttributeList attributes = {});
+void set_attribute(const telemetry::AttributeView& attribute);
+
+/// Begins a part of the handler that runs which continues a trace from elsewhere, such as that of
+/// the process that sent a request over the network. If the context is not valid, a trace begins.
+Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
+                 telemetry::AttributeList attributes = {});
+
+}  // namespace weir

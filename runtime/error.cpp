@@ -1,5 +1,7 @@
 #include <weir/runtime/error.hpp>
 
+#include <weir/runtime/result.hpp>
+
 namespace weir {
 namespace {
 
@@ -43,5 +45,7 @@ const std::string& Error::detail() const noexcept { return detail_ ? *detail_ : 
 std::string Error::message() const {
   return detail_ ? code_.message() + ": " + *detail_ : code_.message();
 }
+
+void internal::throw_error(const Error& error) { throw ErrorException(error); }
 
 }  // namespace weir

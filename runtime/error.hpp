@@ -80,11 +80,6 @@ class ErrorException : public std::system_error {
   Error error_;
 };
 
-// Found by boost::system::result when `value()` is called on a failure.
-[[noreturn]] void throw_exception_from_error(const Error& error, const auto& /*where*/) {
-  throw ErrorException(error);
-}
-
 }  // namespace weir
 
 template <>

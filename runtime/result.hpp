@@ -1,22 +1,185 @@
 #pragma once
 
-#include <boost/system/result.hpp>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 #include <weir/runtime/error.hpp>
 
 namespace weir {
 
+template <class T>
+class Result;
+
+namespace internal {
+
+[[noreturn]] void throw_error(const Error& error);
+
+template <class>
+inline constexpr bool is_result = false;
+template <class T>
+inline constexpr bool is_result<Result<T>> = true;
+
+// What converts to both is ambiguous, unless it is one of them.
+template <class From, class T>
+concept FailureOf = std::is_same_v<std::remove_cvref_t<From>, Error> ||
+                    (std::is_convertible_v<From, Error> && !std::is_convertible_v<From, T>);
+template <class From, class T>
+concept SuccessOf = std::is_same_v<std::remove_cvref_t<From>, T> ||
+                    (std::is_convertible_v<From, T> && !std::is_convertible_v<From, Error> &&
+                     !is_result<std::remove_cvref_t<From>>);
+
+}  // namespace internal
+
 /// The value of an operation that can fail in expected ways, or its `Error`.
 ///
-/// `if (result)`, `*result`, `result.error()`; `result.value()` throws `ErrorException` on failure.
+/// `if (result)`, `*result`, `result.error()`. Made from either: `return 5;`, `return Errc::full;`.
+/// `*result`, `result->` and `result.value()` throw `ErrorException` on failure.
 template <class T = void>
-class [[nodiscard]] Result : public boost::system::result<T, Error> {
-  using Base = boost::system::result<T, Error>;
+class [[nodiscard]] Result {
+  static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+                "weir: the value of a Result is an object or void; for a reference use a pointer");
+  static_assert(!std::is_same_v<T, Error>, "weir: use Result<> for an operation without a value");
 
  public:
-  using Base::Base;
-  Result() = default;
-  Result(Base&& base) : Base(std::move(base)) {}
+  using value_type = T;
+
+  /// A success with a default value.
+  Result() noexcept(std::is_nothrow_default_constructible_v<T>)
+    requires std::is_default_constructible_v<T>
+      : value_(), has_value_(true) {}
+
+  template <class From = T>
+    requires internal::SuccessOf<From, T>
+  Result(From&& value) noexcept(std::is_nothrow_constructible_v<T, From>)
+      : value_(std::forward<From>(value)), has_value_(true) {}
+  template <class From>
+    requires internal::FailureOf<From, T>
+  Result(From&& error) noexcept(std::is_nothrow_constructible_v<Error, From>)
+      : error_(std::forward<From>(error)), has_value_(false) {}
+
+  template <class Other>
+    requires(std::is_convertible_v<const Other&, T> && !std::is_same_v<Other, T>)
+  Result(const Result<Other>& other) noexcept(std::is_nothrow_constructible_v<T, const Other&>) {
+    construct(other);
+  }
+  template <class Other>
+    requires(std::is_convertible_v<Other, T> && !std::is_same_v<Other, T>)
+  Result(Result<Other>&& other) noexcept(std::is_nothrow_constructible_v<T, Other>) {
+    construct(std::move(other));
+  }
+
+  Result(const Result& other) noexcept(std::is_nothrow_copy_constructible_v<T>)
+    requires std::is_copy_constructible_v<T>
+  {
+    construct(other);
+  }
+  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    construct(std::move(other));
+  }
+  /// If moving the value throws, the result is a failure: `Errc::failed`.
+  Result& operator=(Result other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    destroy();
+    try {
+      construct(std::move(other));
+    } catch (...) {
+      std::construct_at(&error_, Errc::failed);
+      has_value_ = false;
+      throw;
+    }
+    return *this;
+  }
+  ~Result() { destroy(); }
+
+  bool has_value() const noexcept { return has_value_; }
+  explicit operator bool() const noexcept { return has_value_; }
+
+  T& value() & {
+    require_value();
+    return value_;
+  }
+  const T& value() const& {
+    require_value();
+    return value_;
+  }
+  /// The value itself, not a reference into a result that is about to go.
+  T value() && {
+    require_value();
+    return std::move(value_);
+  }
+  void value() const&& = delete;
+
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T operator*() && { return std::move(*this).value(); }
+  void operator*() const&& = delete;
+
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  /// An `Error` whose code is zero, if there is a value.
+  Error error() const& noexcept { return has_value_ ? Error() : error_; }
+  Error error() && noexcept { return has_value_ ? Error() : std::move(error_); }
+
+ private:
+  template <class>
+  friend class Result;
+
+  void require_value() const {
+    if (!has_value_) [[unlikely]]
+      internal::throw_error(error_);
+  }
+  template <class Other>
+  void construct(Other&& other) {
+    if (other.has_value_) {
+      std::construct_at(&value_, std::forward<Other>(other).value_);
+    } else {
+      std::construct_at(&error_, std::forward<Other>(other).error_);
+    }
+    has_value_ = other.has_value_;
+  }
+  void destroy() noexcept {
+    if (has_value_) {
+      std::destroy_at(&value_);
+    } else {
+      std::destroy_at(&error_);
+    }
+  }
+
+  union {
+    T value_;
+    Error error_;
+  };
+  bool has_value_;
+};
+
+/// Success, or the `Error` of an operation without a value.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  using value_type = void;
+
+  Result() noexcept = default;
+  template <class From>
+    requires std::is_convertible_v<From, Error>
+  Result(From&& error) noexcept(std::is_nothrow_constructible_v<Error, From>)
+      : error_(std::forward<From>(error)) {}
+
+  bool has_value() const noexcept { return !error_; }
+  explicit operator bool() const noexcept { return !error_; }
+
+  /// Throws `ErrorException` on failure.
+  void value() const {
+    if (error_) internal::throw_error(*error_);
+  }
+  void operator*() const { value(); }
+
+  Error error() const& noexcept { return error_ ? *error_ : Error(); }
+  Error error() && noexcept { return error_ ? std::move(*error_) : Error(); }
+
+ private:
+  std::optional<Error> error_;
 };
 
 }  // namespace weir

@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -102,21 +102,21 @@ struct Envelope<M> final : RequestNode, Pooled {
   }
   ~Envelope() {
     if (has(has_reply)) {
-      std::destroy_at(&reply);
+      reply.~Result();
     } else {
-      std::destroy_at(&message);
+      message.~M();
     }
   }
 
   template <class Value>
   void set_reply(Value&& value) {
     if constexpr (std::is_nothrow_constructible_v<Result<Reply>, Value>) {
-      std::destroy_at(&message);
+      message.~M();
       new (&reply) Result<Reply>(std::forward<Value>(value));
     } else {
       // First made elsewhere: if that throws, the message must still be there.
       Result<Reply> made(std::forward<Value>(value));
-      std::destroy_at(&message);
+      message.~M();
       new (&reply) Result<Reply>(std::move(made));
     }
     type_and_flags |= has_reply;

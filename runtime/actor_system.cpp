@@ -1,6 +1,7 @@
 #include <weir/runtime/actor_system.hpp>
 
 #include <cstdio>
+#include <memory>
 #include <thread>
 
 #include <weir/runtime/internal/blocking_pool.hpp>
@@ -64,16 +65,19 @@ void end_by_force(Core& core) {
   wait_until_stopped(core, TimePoint::max().time_since_epoch().count());
 }
 
+Core* started(std::unique_ptr<Core> core, ActorSystem& owner) {
+  core->owner = &owner;
+  core->start_threads();
+  return core.release();
+}
+
 }  // namespace
 
 ActorSystem::ActorSystem(ActorSystemOptions options)
-    : core_(std::make_unique<Core>(std::move(options))) {
-  core_->owner = this;
-  core_->start_threads();
-}
+    : core_(started(std::make_unique<Core>(std::move(options)), *this)) {}
 
 ActorSystem::ActorSystem(ActorSystemOptions options, internal::SimulationHost* host)
-    : core_(std::make_unique<Core>(std::move(options), host)) {
+    : core_(std::make_unique<Core>(std::move(options), host).release()) {
   core_->owner = this;
 }
 
@@ -81,7 +85,7 @@ ActorSystem::~ActorSystem() {
   if (!core_->simulation) {  // which has taken its actors down
     stop({.drain = Duration::zero(), .timeout = core_->options.stop_timeout});
   }
-  internal::retire(std::move(core_));
+  internal::retire(std::unique_ptr<Core>(core_));
 }
 
 StopReport ActorSystem::stop(StopOptions options) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -90,7 +89,8 @@ class ActorSystem {
   friend class Simulation;
   ActorSystem(ActorSystemOptions options, internal::SimulationHost* host);
 
-  std::unique_ptr<internal::Core> core_;
+  // Owned. No std::unique_ptr: <memory> would bring streams into every file that has an actor.
+  internal::Core* const core_;
   std::mutex stop_mutex_;
   std::optional<StopReport> stop_report_;  // guarded by `stop_mutex_`
 };

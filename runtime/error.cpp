@@ -1,5 +1,8 @@
 #include <weir/runtime/error.hpp>
 
+#include <atomic>
+#include <cstdint>
+
 #include <weir/runtime/result.hpp>
 
 namespace weir {
@@ -37,13 +40,26 @@ const std::error_category& runtime_category() noexcept {
   return category;
 }
 
-Error::Error(std::error_code code, std::string detail)
-    : code_(code), detail_(std::make_shared<const std::string>(std::move(detail))) {}
+struct Error::Detail {
+  std::string text;
+  std::atomic<std::uint32_t> errors{1};  // that share it
+};
 
-const std::string& Error::detail() const noexcept { return detail_ ? *detail_ : no_detail; }
+Error::Error(std::error_code code, std::string detail)
+    : code_(code), detail_(new Detail{std::move(detail)}) {}
+
+void Error::share(Detail* detail) noexcept {
+  detail->errors.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Error::release(Detail* detail) noexcept {
+  if (detail->errors.fetch_sub(1, std::memory_order_acq_rel) == 1) delete detail;
+}
+
+const std::string& Error::detail() const noexcept { return detail_ ? detail_->text : no_detail; }
 
 std::string Error::message() const {
-  return detail_ ? code_.message() + ": " + *detail_ : code_.message();
+  return detail_ ? code_.message() + ": " + detail_->text : code_.message();
 }
 
 void internal::throw_error(const Error& error) { throw ErrorException(error); }

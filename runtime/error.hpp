@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -38,6 +37,19 @@ class Error {
   Error() noexcept = default;
   Error(std::error_code code) noexcept : code_(code) {}
   Error(std::error_code code, std::string detail);
+  Error(const Error& other) noexcept : code_(other.code_), detail_(other.detail_) {
+    if (detail_) share(detail_);
+  }
+  Error(Error&& other) noexcept
+      : code_(other.code_), detail_(std::exchange(other.detail_, nullptr)) {}
+  Error& operator=(Error other) noexcept {
+    code_ = other.code_;
+    std::swap(detail_, other.detail_);
+    return *this;
+  }
+  ~Error() {
+    if (detail_) release(detail_);
+  }
 
   template <class Code>
     requires std::is_error_code_enum_v<Code>
@@ -65,8 +77,13 @@ class Error {
   }
 
  private:
+  // A count of our own, as <memory> would bring streams into every file that has an actor.
+  struct Detail;
+  static void share(Detail* detail) noexcept;
+  static void release(Detail* detail) noexcept;
+
   std::error_code code_;
-  std::shared_ptr<const std::string> detail_;
+  Detail* detail_ = nullptr;
 };
 
 /// Carries an `Error` where only an exception can go: `Result::value()` on a failed result.

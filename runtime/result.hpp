@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -84,7 +84,7 @@ class [[nodiscard]] Result {
     try {
       construct(std::move(other));
     } catch (...) {
-      std::construct_at(&error_, Errc::failed);
+      ::new (&error_) Error(Errc::failed);
       has_value_ = false;
       throw;
     }
@@ -133,17 +133,17 @@ class [[nodiscard]] Result {
   template <class Other>
   void construct(Other&& other) {
     if (other.has_value_) {
-      std::construct_at(&value_, std::forward<Other>(other).value_);
+      ::new (&value_) T(std::forward<Other>(other).value_);
     } else {
-      std::construct_at(&error_, std::forward<Other>(other).error_);
+      ::new (&error_) Error(std::forward<Other>(other).error_);
     }
     has_value_ = other.has_value_;
   }
   void destroy() noexcept {
     if (has_value_) {
-      std::destroy_at(&value_);
+      value_.~T();
     } else {
-      std::destroy_at(&error_);
+      error_.~Error();
     }
   }
 

@@ -80,7 +80,7 @@ struct RepeatedMessage final : TimerMessage<M> {
   static std::int64_t renew(TimerMessageBase* self) {
     auto* repeated = static_cast<RepeatedMessage*>(self);
     const std::uintptr_t trace = repeated->envelope.trace;
-    std::destroy_at(&repeated->envelope);
+    repeated->envelope.~Envelope();
     ::new (&repeated->envelope) Envelope<M>(repeated->original);
     repeated->envelope.trace = trace;
     repeated->envelope.type_and_flags |= Node::is_timer;

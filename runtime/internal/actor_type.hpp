@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -99,10 +98,10 @@ struct NoMessage {};
 template <class M, class T>
 Outcome start_task(Task<T> task, Node* node, Cell& cell, std::uint8_t blocks) {
   auto handle = task.release();
-  std::unique_ptr<Run> run(new Run(cell, handle));
-  handle.promise().root = run.get();
+  Run* run = new Run(cell, handle);
+  handle.promise().root = run;
   run->collect = &collect<M, T>;
-  return start_run(std::move(run), node, blocks);
+  return start_run(run, node, blocks);
 }
 
 template <class A, class M>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include <weir/runtime/internal/lifecycle.hpp>
 
 // The few things that templates in public headers need from the core, without its definition.
@@ -13,6 +11,7 @@ struct Factory {
   virtual void construct(void* memory) = 0;
 };
 
-void set_factory(Cell& cell, std::unique_ptr<Factory> factory);
+/// Takes the factory over.
+void set_factory(Cell& cell, Factory* factory);
 
 }  // namespace weir::internal

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <coroutine>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -18,7 +17,7 @@ class DeliverAwaiter final {
   DeliverAwaiter(const DeliverAwaiter&) = delete;
   ~DeliverAwaiter() {
     if (waits_) [[unlikely]]
-      std::destroy_at(&waiter_);
+      waiter_.~DeliverWaiter();
     if (envelope_) [[unlikely]]
       dispose(envelope_);
   }

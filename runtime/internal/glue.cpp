@@ -1,5 +1,6 @@
 #include <condition_variable>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 
 #include <weir/runtime/actor_system.hpp>
@@ -26,8 +27,9 @@ ConstructionScope::~ConstructionScope() { under_construction = outer_; }
 
 Cell* cell_under_construction() noexcept { return under_construction; }
 
-void set_factory(Cell& cell, std::unique_ptr<Factory> factory) {
-  cell.extension().factory = std::move(factory);
+void set_factory(Cell& cell, Factory* factory) {
+  std::unique_ptr<Factory> owned(factory);
+  cell.extension().factory = std::move(owned);
 }
 
 std::uint32_t message_index(const MessageType& type) {

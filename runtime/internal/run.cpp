@@ -1,5 +1,7 @@
 #include <weir/runtime/internal/run.hpp>
 
+#include <memory>
+
 #include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/cancellation_state.hpp>
 #include <weir/runtime/internal/core.hpp>
@@ -75,7 +77,8 @@ Run::~Run() {
   if (cancellation) cancellation->release();
 }
 
-Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks) {
+Outcome start_run(Run* owned, Node* node, std::uint8_t blocks) {
+  std::unique_ptr<Run> run(owned);
   // Nobody waits for the reply to a timer, and its node is the timer's.
   const bool is_request = node && node->type().is_request && !node->has(Node::is_timer);
   run->request = is_request ? static_cast<RequestNode*>(node) : nullptr;
@@ -118,13 +121,12 @@ void complete_if_finished(Run* finished) noexcept {
   if (span) end_span(*cell.core, span);
 }
 
-void start_child(std::unique_ptr<Run> run) noexcept {
-  Run* child = run.release();
-  child->trace = shadow_of(this_worker->trace);
-  child->span = ActiveSpan::of(child->trace);
-  link_run(child->cell.extension(), child);
-  resume_run(child);
-  complete_if_finished(child);
+void start_child(Run* run) noexcept {
+  run->trace = shadow_of(this_worker->trace);
+  run->span = ActiveSpan::of(run->trace);
+  link_run(run->cell.extension(), run);
+  resume_run(run);
+  complete_if_finished(run);
 }
 
 void destroy_run(Cell& cell, Run* run) noexcept {

@@ -2,7 +2,6 @@
 
 #include <coroutine>
 #include <exception>
-#include <memory>
 
 #include <weir/runtime/internal/cell.hpp>
 #include <weir/runtime/internal/pool.hpp>
@@ -46,13 +45,13 @@ struct Run : TaskRoot, Pooled {
   bool has_children = false;
 };
 
-/// Starts a coroutine handler of the message in `node`, if any. Unless it finishes at once the run
-/// belongs to the cell from then on, and `attention` gets the bits in `blocks` until it has
-/// finished. Throws what the handler threw.
-Outcome start_run(std::unique_ptr<Run> run, Node* node, std::uint8_t blocks);
+/// Starts a coroutine handler of the message in `node`, if any, and takes the run over. Unless it
+/// finishes at once it belongs to the cell from then on, and `attention` gets the bits in `blocks`
+/// until it has finished. Throws what the handler threw.
+Outcome start_run(Run* owned, Node* node, std::uint8_t blocks);
 
-/// Starts a task of a scope beside the handler that runs.
-void start_child(std::unique_ptr<Run> run) noexcept;
+/// Starts a task of a scope beside the handler that runs. The run belongs to its cell.
+void start_child(Run* run) noexcept;
 
 /// After a coroutine of `run` was resumed: completes the handler if it has finished.
 void complete_if_finished(Run* run) noexcept;

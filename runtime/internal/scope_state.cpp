@@ -45,8 +45,8 @@ void ScopeState::start(Task<> task) {
   if (!task) throw std::logic_error("weir: TaskScope::spawn of an empty task");
   home_ = &actor;
   auto handle = task.release();
-  std::unique_ptr<Run> run(new Run(actor, handle));
-  handle.promise().root = run.get();
+  Run* run = new Run(actor, handle);
+  handle.promise().root = run;
   run->collect = &collect_task;
   run->scope = this;
   if (Run* current = this_worker->current_run; current && follows_run_) {
@@ -55,7 +55,7 @@ void ScopeState::start(Task<> task) {
     current->has_children = true;
   }
   ++running_;
-  start_child(std::move(run));
+  start_child(run);
 }
 
 void ScopeState::cancel_all() noexcept {

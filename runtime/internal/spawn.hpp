@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <tuple>
@@ -53,7 +52,7 @@ typename A::Ref spawn(Core& core, Cell* parent, SpawnOptions* options, Args&&...
     if (restarts) [[unlikely]] {
       if constexpr ((std::is_copy_constructible_v<std::decay_t<Args>> && ...) &&
                     std::is_constructible_v<A, std::decay_t<Args>...>) {
-        set_factory(*cell, std::make_unique<CopyingFactory<A, std::decay_t<Args>...>>(args...));
+        set_factory(*cell, new CopyingFactory<A, std::decay_t<Args>...>(args...));
       } else {
         throw std::invalid_argument(
             "spawn of " + std::string(type_name<A>()) +

@@ -2,7 +2,7 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
+#include <string_view>  // std::hash
 
 namespace weir {
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <compare>
-#include <functional>
 #include <utility>
 
 #include <weir/runtime/actor_id.hpp>

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 
 #include <weir/runtime/clock.hpp>
 #include <weir/runtime/dead_letter.hpp>
+#include <weir/runtime/internal/function.hpp>
 
 namespace weir::telemetry {
 class Telemetry;
@@ -58,9 +57,9 @@ struct ActorSystemOptions {
   Duration stop_timeout = std::chrono::seconds(10);
   /// Starts the generator behind `random()`.
   std::uint64_t seed = 0x5EED;
-  /// Where spans, metrics and logs go; may be shared with other systems. Nothing is recorded
-  /// without it.
-  std::shared_ptr<telemetry::Telemetry> telemetry = {};
+  /// Where spans, metrics and logs go; may be shared with other systems, and outlives them. Nothing
+  /// is recorded without it.
+  telemetry::Telemetry* telemetry = nullptr;
 
   /// Called for every message that was not handled, on whatever thread noticed; must be quick and
   /// must not throw. It may send; it is not called for messages of its own. Without one, a line

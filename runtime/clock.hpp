@@ -1,6 +1,13 @@
 #pragma once
 
+// <chrono> also has calendars, and with them streams and locales, which cost every file with an
+// actor a tenth of its time to compile. libstdc++ has durations, clocks and their literals apart as
+// well.
+#if __has_include(<bits/chrono.h>)
+#include <bits/chrono.h>
+#else
 #include <chrono>
+#endif
 
 namespace weir {
 

@@ -20,10 +20,10 @@ class RecordedSpans {
   explicit RecordedSpans(telemetry::TelemetryOptions options = {}) {
     telemetry::Exporters exporters;
     exporters.spans = std::make_unique<Exporter>(store_);
-    telemetry_ = std::make_shared<telemetry::Telemetry>(std::move(options), std::move(exporters));
+    telemetry_ = std::make_unique<telemetry::Telemetry>(std::move(options), std::move(exporters));
   }
 
-  const std::shared_ptr<telemetry::Telemetry>& telemetry() const noexcept { return telemetry_; }
+  telemetry::Telemetry* telemetry() const noexcept { return telemetry_.get(); }
 
   /// All spans that have ended so far.
   std::vector<telemetry::SpanRecord> all() const {
@@ -76,7 +76,7 @@ class RecordedSpans {
   }
 
   std::shared_ptr<Store> store_ = std::make_shared<Store>();
-  std::shared_ptr<telemetry::Telemetry> telemetry_;
+  std::unique_ptr<telemetry::Telemetry> telemetry_;
 };
 
 }  // namespace weir::testing

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <span>
 #include <type_traits>
 
 #include <weir/runtime/internal/cell.hpp>
@@ -42,12 +40,10 @@ struct ReplyFrom<Task<R>> : ReplyFrom<R> {};
 template <class A, class M>
 constexpr bool has_fitting_result() {
   using From = typename ReplyFrom<HandlerResult<A, M>>::Type;
-  if constexpr (!Request<M>) {
-    return std::is_void_v<From>;
-  } else if constexpr (std::is_void_v<ReplyOf<M>>) {
-    return std::is_void_v<From>;
+  if constexpr (Request<M>) {
+    return std::is_convertible_v<From, ReplyOf<M>>;  // void converts to void
   } else {
-    return std::convertible_to<From, ReplyOf<M>>;
+    return std::is_void_v<From>;
   }
 }
 
@@ -61,9 +57,6 @@ concept ChoosesWhenReady = requires(const A& actor, const M& message) {
 };
 template <class A>
 concept Interleaves = requires { requires A::interleaves; };
-
-/// Gives the type its place in dispatch tables, if it has none.
-std::uint32_t message_index(const MessageType& type);
 
 // Turns a finished coroutine's result into the reply of `envelope`.
 template <class M, class T>
@@ -173,15 +166,21 @@ consteval Invoke checked_handler() {
   return nullptr;
 }
 
+/// A message of an actor class and what handles it there.
+struct HandlerEntry {
+  const MessageType* message;
+  Invoke invoke;
+};
+
+/// Makes the dispatch table of `type`, for the life of the process. Gives messages their places in
+/// it, if they have none.
+void make_table(ActorType& type, const HandlerEntry* entries, std::size_t count);
+
 template <class A, class... Ms>
-std::span<const Invoke> make_table(MessageList<Ms...>) {
-  std::uint32_t last = 0;
-  ((last = std::max(last, message_index(Envelope<Ms>::type_of))), ...);
-  auto* table = new Invoke[last + 1]{};  // for the life of the process
-  table[0] = &handle_turn_marker;
-  ((table[Envelope<Ms>::type_of.index.load(std::memory_order_relaxed)] = checked_handler<A, Ms>()),
-   ...);
-  return {table, last + 1};
+void make_table(ActorType& type, MessageList<Ms...>) {
+  static constexpr HandlerEntry entries[] = {{nullptr, &handle_turn_marker},
+                                             {&Envelope<Ms>::type_of, checked_handler<A, Ms>()}...};
+  make_table(type, entries, sizeof...(Ms) + 1);
 }
 
 constexpr std::uint8_t cell_class_for(std::size_t bytes) noexcept {
@@ -206,9 +205,7 @@ ActorType make_actor_type() {
       .object_inside = fits,
       .interleaves = Interleaves<A>,
   };
-  const std::span<const Invoke> table = make_table<A>(typename A::Messages{});
-  type.table = table.data();
-  type.table_size = table.size();
+  make_table<A>(type, typename A::Messages{});
   type.destroy = [](void* object) noexcept { static_cast<A*>(object)->~A(); };
   if constexpr (HasStart<A>) type.start = &call_start<A>;
   if constexpr (HasStop<A>) type.stop = &call_stop<A>;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <memory>
@@ -18,6 +19,17 @@ thread_local Cell* under_construction = nullptr;
 std::mutex outcome_mutex;
 std::condition_variable outcome_changed;
 
+// Gives the type its place in dispatch tables, if it has none. The first is not for a message.
+std::uint32_t table_index(const MessageType* message) {
+  static std::mutex mutex;
+  static std::uint32_t last = 0;
+  if (!message) return 0;
+  std::scoped_lock hold(mutex);
+  std::uint32_t index = message->index.load(std::memory_order_relaxed);
+  if (index == 0) message->index.store(index = ++last, std::memory_order_relaxed);
+  return index;
+}
+
 }  // namespace
 
 ConstructionScope::ConstructionScope(Cell* cell) noexcept
@@ -32,13 +44,14 @@ void set_factory(Cell& cell, Factory* factory) {
   cell.extension().factory = std::move(owned);
 }
 
-std::uint32_t message_index(const MessageType& type) {
-  static std::mutex mutex;
-  static std::uint32_t last = 0;
-  std::scoped_lock hold(mutex);
-  std::uint32_t index = type.index.load(std::memory_order_relaxed);
-  if (index == 0) type.index.store(index = ++last, std::memory_order_relaxed);
-  return index;
+void make_table(ActorType& type, const HandlerEntry* entries, std::size_t count) {
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < count; ++i) last = std::max(last, table_index(entries[i].message));
+  auto* table = new Invoke[last + 1]{};
+  for (std::size_t i = 0; i < count; ++i)
+    table[table_index(entries[i].message)] = entries[i].invoke;
+  type.table = table;
+  type.table_size = last + 1;
 }
 
 void post_to_self(Cell& cell, Node* node) noexcept {

@@ -20,7 +20,8 @@ class ReplyWaiter;
 /// What the runtime knows about a message type. One constant-initialised object per type; its
 /// address is the type's identity.
 struct MessageType {
-  std::string_view (*name)();
+  // The text that names the type; taken apart when somebody reads the name.
+  const char* signature;
   // Ends the message in a node and gives the node back to its pool.
   void (*dispose)(Node*) noexcept;
   // Replaces the message of a request by an error.
@@ -33,6 +34,8 @@ struct MessageType {
   mutable std::atomic<std::uint32_t> index{0};
 
   static constexpr std::uint8_t keep_destructor = 0xff;
+
+  std::string_view name() const noexcept { return type_in(signature); }
 };
 
 /// A message on its way: the entry of a mailbox.
@@ -144,12 +147,27 @@ constexpr std::uint8_t trivial_pool_class_of() noexcept {
   }
 }
 
+/// Shared by the messages of one size that need no destructor.
+template <std::size_t bytes>
+void free_node(Node* node) noexcept {
+  pool_deallocate(node, bytes);
+}
+
+template <class M>
+constexpr auto dispose_of() noexcept {
+  if constexpr (std::is_trivially_destructible_v<M>) {
+    return &free_node<sizeof(Envelope<M>)>;
+  } else {
+    return &Envelope<M>::dispose;
+  }
+}
+
 template <Message M>
 inline constinit const MessageType Envelope<M>::type_of{
-    &type_name<M>, &Envelope<M>::dispose, nullptr, trivial_pool_class_of<M>(), false, 0};
+    signature_with<M>(), dispose_of<M>(), nullptr, trivial_pool_class_of<M>(), false, 0};
 
 template <Request M>
-inline constinit const MessageType Envelope<M>::type_of{&type_name<M>,
+inline constinit const MessageType Envelope<M>::type_of{signature_with<M>(),
                                                         &Envelope<M>::dispose,
                                                         &Envelope<M>::refuse,
                                                         MessageType::keep_destructor,

@@ -64,7 +64,7 @@ class Router {
   SendResult<M> send(Args&&... args) const {
     require_accepts<M>();
     auto envelope = std::make_unique<internal::Envelope<M>>(std::forward<Args>(args)...);
-    const std::uint64_t key = state_->routing.key_of(envelope->message);
+    const std::uint64_t key = state_->routing.key_of(envelope->message());
     const internal::SendStatus status = state_->group.send(envelope.get(), key);
     internal::Envelope<M>* sent_or_returned = envelope.release();
     if (status == internal::SendStatus::sent) return {};

@@ -35,7 +35,7 @@ class SendResult {
   Error error() const { return Error(reason_, std::string(type_name<M>())); }
 
   /// The message itself, to be sent elsewhere or again. Only if not accepted.
-  M& message() noexcept { return returned_->message; }
+  M& message() noexcept { return returned_->message(); }
 
  private:
   Errc reason_{};

@@ -102,23 +102,23 @@ Outcome invoke_handler(void* object, Node* node, Cell& cell) {
   A& actor = *static_cast<A*>(object);
   auto& envelope = *static_cast<Envelope<M>*>(node);
   if constexpr (ChoosesWhenReady<A, M>) {
-    if (!actor.ready_for(std::as_const(envelope.message))) {
+    if (!actor.ready_for(std::as_const(envelope.message()))) {
       cell.attention |= Cell::stashing;
       return Outcome::set_aside;
     }
   }
   using R = HandlerResult<A, M>;
   if constexpr (is_task<R>) {
-    return start_task<M>(actor.on(std::move(envelope.message)), node, cell, Cell::suspended);
+    return start_task<M>(actor.on(std::move(envelope.message())), node, cell, Cell::suspended);
   } else if constexpr (!Request<M>) {
-    static_cast<void>(actor.on(std::move(envelope.message)));
+    static_cast<void>(actor.on(std::move(envelope.message())));
     return Outcome::done;
   } else if constexpr (std::is_void_v<R>) {
-    actor.on(std::move(envelope.message));
+    actor.on(std::move(envelope.message()));
     envelope.set_reply(Result<ReplyOf<M>>());
     return Outcome::replied;
   } else {
-    envelope.set_reply(actor.on(std::move(envelope.message)));
+    envelope.set_reply(actor.on(std::move(envelope.message())));
     return Outcome::replied;
   }
 }

@@ -343,7 +343,7 @@ Node* make_failing_marker(std::string message) {
 }
 
 Outcome handle_turn_marker(void*, Node* node, Cell& cell) {
-  TurnMarker& marker = static_cast<Envelope<TurnMarker>*>(node)->message;
+  TurnMarker& marker = static_cast<Envelope<TurnMarker>*>(node)->message();
   if (marker.fails) throw std::runtime_error(marker.reason.message);
   begin_stop(cell, StopMode::graceful, std::move(marker.reason));
   return Outcome::done;

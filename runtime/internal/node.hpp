@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string_view>
@@ -87,42 +88,73 @@ struct RequestNode : Node {
 template <Message M>
 struct Envelope final : Node, Pooled {
   template <class... Args>
-  explicit Envelope(Args&&... args) : Node(type_of), message{std::forward<Args>(args)...} {}
+  explicit Envelope(Args&&... args) : Node(type_of), content{std::forward<Args>(args)...} {}
+
+  M& message() noexcept { return content; }
 
   static void dispose(Node* node) noexcept { delete static_cast<Envelope*>(node); }
   static const MessageType type_of;
 
-  M message;
+  M content;
 };
 
-template <Request M>
-struct Envelope<M> final : RequestNode, Pooled {
-  using Reply = ReplyOf<M>;
-
-  template <class... Args>
-  explicit Envelope(Args&&... args) : RequestNode(type_of) {
-    new (&message) M{std::forward<Args>(args)...};
+/// Room for the message of a request and, once it is answered, for the reply. Requests with the
+/// same reply and room share what is here: it is compiled once and not for each of them.
+template <class Reply, std::size_t bytes, std::size_t alignment>
+struct RequestRoom : RequestNode, Pooled {
+  explicit RequestRoom(const MessageType& type) noexcept : RequestNode(type) {}
+  ~RequestRoom() {
+    if (has(has_reply)) reply.~Result();
   }
-  ~Envelope() {
-    if (has(has_reply)) {
-      reply.~Result();
-    } else {
-      message.~M();
-    }
+
+  // For messages that need no destructor.
+  static void dispose(Node* node) noexcept {
+    auto* room = static_cast<RequestRoom*>(node);
+    room->~RequestRoom();
+    pool_deallocate(room, sizeof(RequestRoom));
+  }
+  static void refuse(RequestNode* node, Error error) noexcept {
+    static_cast<RequestRoom*>(node)->replace_message(std::move(error));
   }
 
   template <class Value>
+  void replace_message(Value&& value) {
+    ::new (&reply) Result<Reply>(std::forward<Value>(value));
+    type_and_flags |= has_reply;
+  }
+
+  union {
+    Result<Reply> reply;
+    alignas(alignment) std::byte message_bytes[bytes];
+  };
+};
+
+template <Request M>
+struct Envelope<M> final : RequestRoom<ReplyOf<M>, sizeof(M), alignof(M)> {
+  using Room = RequestRoom<ReplyOf<M>, sizeof(M), alignof(M)>;
+
+  template <class... Args>
+  explicit Envelope(Args&&... args) : Room(type_of) {
+    ::new (this->message_bytes) M{std::forward<Args>(args)...};
+  }
+  ~Envelope() {
+    if (!this->has(Node::has_reply)) message().~M();
+  }
+
+  M& message() noexcept { return *std::launder(reinterpret_cast<M*>(this->message_bytes)); }
+
+  template <class Value>
   void set_reply(Value&& value) {
-    if constexpr (std::is_nothrow_constructible_v<Result<Reply>, Value>) {
-      message.~M();
-      new (&reply) Result<Reply>(std::forward<Value>(value));
+    using Made = Result<ReplyOf<M>>;
+    if constexpr (std::is_nothrow_constructible_v<Made, Value>) {
+      message().~M();
+      this->replace_message(std::forward<Value>(value));
     } else {
       // First made elsewhere: if that throws, the message must still be there.
-      Result<Reply> made(std::forward<Value>(value));
-      message.~M();
-      new (&reply) Result<Reply>(std::move(made));
+      Made made(std::forward<Value>(value));
+      message().~M();
+      this->replace_message(std::move(made));
     }
-    type_and_flags |= has_reply;
   }
 
   static void dispose(Node* node) noexcept { delete static_cast<Envelope*>(node); }
@@ -130,11 +162,6 @@ struct Envelope<M> final : RequestNode, Pooled {
     static_cast<Envelope*>(node)->set_reply(std::move(error));
   }
   static const MessageType type_of;
-
-  union {
-    M message;
-    Result<Reply> reply;
-  };
 };
 
 template <class M>
@@ -153,26 +180,28 @@ void free_node(Node* node) noexcept {
   pool_deallocate(node, bytes);
 }
 
+/// What a message type has in common with others, if its messages need no destructor.
 template <class M>
-constexpr auto dispose_of() noexcept {
-  if constexpr (std::is_trivially_destructible_v<M>) {
-    return &free_node<sizeof(Envelope<M>)>;
+constexpr MessageType describe_type() noexcept {
+  using E = Envelope<M>;
+  constexpr bool is_plain = std::is_trivially_destructible_v<M>;
+  constexpr std::uint8_t keep = MessageType::keep_destructor;
+  if constexpr (!Request<M> && is_plain) {
+    return {signature_with<M>(), &free_node<sizeof(E)>, nullptr, trivial_pool_class_of<M>(), false};
+  } else if constexpr (!Request<M>) {
+    return {signature_with<M>(), &E::dispose, nullptr, keep, false};
+  } else if constexpr (is_plain) {
+    static_assert(sizeof(E) == sizeof(typename E::Room));
+    return {signature_with<M>(), &E::Room::dispose, &E::Room::refuse, keep, true};
   } else {
-    return &Envelope<M>::dispose;
+    return {signature_with<M>(), &E::dispose, &E::refuse, keep, true};
   }
 }
 
 template <Message M>
-inline constinit const MessageType Envelope<M>::type_of{
-    signature_with<M>(), dispose_of<M>(), nullptr, trivial_pool_class_of<M>(), false, 0};
-
+inline constinit const MessageType Envelope<M>::type_of = describe_type<M>();
 template <Request M>
-inline constinit const MessageType Envelope<M>::type_of{signature_with<M>(),
-                                                        &Envelope<M>::dispose,
-                                                        &Envelope<M>::refuse,
-                                                        MessageType::keep_destructor,
-                                                        true,
-                                                        0};
+inline constinit const MessageType Envelope<M>::type_of = describe_type<M>();
 
 void dispose_timer(Node* node) noexcept;
 void free_sampled_trail(Node* node) noexcept;

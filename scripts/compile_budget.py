@@ -3,8 +3,9 @@
 
 Usage: compile_budget.py [--build-dir DIR] [--runs N] FILE
 
-Prints `<seconds> s <megabytes> MB <file>`: the median time of the runs and the highest memory of
-any. The compiler and its flags are those that DIR/compile_commands.json gives for the file.
+Prints `<seconds> s <seconds> CPU s <megabytes> MB <file>`: the median time of the runs, by the clock
+and of the processor, and the highest memory of any. The compiler and its flags are those that
+DIR/compile_commands.json gives for the file; without ccache and without a precompiled header.
 """
 
 import argparse
@@ -52,14 +53,20 @@ def stripped(words):
     return kept
 
 
+def cpu_seconds(usage):
+    return usage.ru_utime + usage.ru_stime
+
+
 def measure(command, directory):
-    """Compiles once; returns seconds and the peak memory of the compiler in megabytes."""
+    """Compiles once; returns seconds, CPU seconds, and the compiler's peak memory in megabytes."""
     with tempfile.TemporaryDirectory() as folder:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.monotonic()
         output = os.path.join(folder, "object.o")
         subprocess.run([*command, "-o", output], cwd=directory, check=True)
         seconds = time.monotonic() - started
-    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, cpu_seconds(after) - cpu_seconds(before), after.ru_maxrss / 1024
 
 
 def main(arguments):
@@ -70,9 +77,9 @@ def main(arguments):
     options = parser.parse_args(arguments)
     command, directory = compile_command(options.build_dir, options.file)
     runs = [measure(command, directory) for _ in range(options.runs)]
-    seconds = statistics.median(seconds for seconds, _ in runs)
-    megabytes = max(megabytes for _, megabytes in runs)
-    print(f"{seconds:.2f} s {megabytes:.0f} MB {os.path.relpath(options.file, ROOT)}")
+    seconds, cpu, megabytes = zip(*runs)
+    print(f"{statistics.median(seconds):.2f} s {statistics.median(cpu):.2f} CPU s "
+          f"{max(megabytes):.0f} MB {os.path.relpath(options.file, ROOT)}")
     return 0
 
 

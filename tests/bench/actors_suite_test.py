@@ -162,8 +162,8 @@ class InstructionsTest(unittest.TestCase):
 
 class CompileTest(unittest.TestCase):
     def test_budget_is_read(self):
-        self.assertEqual(parse_budget("1.25 s 310 MB bench/compile/forty_handlers.cpp\n"),
-                         (1.25, 310))
+        self.assertEqual(parse_budget("1.25 s 1.2 CPU s 310 MB bench/compile/a.cpp\n"),
+                         (1.25, 1.2, 310))
         with self.assertRaises(CannotMeasure):
             parse_budget("error: no such file\n")
 

@@ -1,10 +1,12 @@
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include <weir/runtime/internal/core.hpp>
@@ -255,6 +257,13 @@ Cell* search_adaptively(Worker& worker) noexcept {
   return found;
 }
 
+void name_this_thread(const Worker& worker) {
+  constexpr std::size_t shown = 15;  // of a thread's name, by the kernel
+  const std::string number = "-" + std::to_string(worker.index);
+  const std::string name = worker.core.options.name.substr(0, shown - number.size()) + number;
+  pthread_setname_np(pthread_self(), name.c_str());
+}
+
 void work(Worker& worker) noexcept {
   Core& core = worker.core;
   while (!core.ends.load(std::memory_order_relaxed)) {
@@ -458,6 +467,7 @@ void Core::start_threads() {
     worker->is_active.store(true, std::memory_order_relaxed);
     worker_threads.emplace_back([&target = *worker] {
       this_worker = &target;
+      name_this_thread(target);
       work(target);
       this_worker = nullptr;
     });

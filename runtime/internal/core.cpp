@@ -248,6 +248,9 @@ void send_home(RequestNode* node) noexcept {
   }
   if (home->push_control(node, Cell::reply_tag)) return;
   // The caller's actor has ended; the last request home lets go of its cell.
+  if (!node->has(Node::unhandled)) {
+    home->core->report_dead_letter(DeadLetterReason::late_reply, *home, node->type());
+  }
   dispose(node);
   if (home->extension().outstanding.fetch_sub(1, std::memory_order_acq_rel) == 1) home->release();
 }

@@ -1,5 +1,6 @@
 #include <weir/runtime/actor_system.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -18,15 +19,27 @@ namespace {
 
 using internal::Core;
 
+bool is_anything_queued(Core& core) noexcept {
+  return core.injected_size.load() > 0 || std::ranges::any_of(core.workers, [](auto& worker) {
+           return worker->queue_size.load() > 0 || worker->fresh_size.load() > 0;
+         });
+}
+
+std::uint64_t activations_of(Core& core) noexcept {
+  std::uint64_t sum = 0;
+  for (auto& worker : core.workers) sum += worker->activations.load();
+  return sum;
+}
+
+// Work is in a queue, or a thread is active until it has done it, and may pass it on to one that
+// was looked at before. So all queues first, then all threads; and nobody may have finished
+// anything meanwhile.
 bool is_quiet(Core& core) noexcept {
-  if (core.injected_size.load() > 0) return false;
-  for (auto& worker : core.workers) {
-    if (worker->is_active.load() || worker->queue_size.load() > 0 ||
-        worker->fresh_size.load() > 0) {
-      return false;
-    }
-  }
-  return true;
+  const std::uint64_t before = activations_of(core);
+  if (is_anything_queued(core)) return false;
+  const bool is_active =
+      std::ranges::any_of(core.workers, [](auto& worker) { return worker->is_active.load(); });
+  return !is_active && !is_anything_queued(core) && activations_of(core) == before;
 }
 
 void wait_until_quiet(Core& core, std::int64_t until_ns) {

@@ -8,12 +8,14 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/sleep.hpp>
 
 #include <weir/tests/runtime/support.hpp>
 
 namespace weir {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ask_from_outside;
 using testing::await_end;
 using testing::Collector;
@@ -79,6 +81,68 @@ TEST(DeadLetter, IsCountedForARequestToAStoppedActor) {
   await_end(system, sink);
   EXPECT_EQ(ask_from_outside(system, sink, Question{}).error(), Errc::stopped);
   EXPECT_EQ(system.dead_letters().of(DeadLetterReason::actor_stopped), 1u);
+}
+
+struct Nap {
+  Duration time;
+};
+struct Aside {};
+
+/// Takes a second for a question, and is never ready for what is to be set aside.
+class Slow final : public Actor<Nap, Question, Aside> {
+ public:
+  Task<> on(Nap nap) { static_cast<void>(co_await sleep_for(nap.time)); }
+  Task<int> on(Question) {
+    static_cast<void>(co_await sleep_for(1s));
+    co_return 1;
+  }
+  bool ready_for(const Aside&) const { return false; }
+  void on(Aside) {}
+};
+
+void fill(Simulation& simulation, Overflow overflow) {
+  auto slow =
+      simulation.system().spawn<Slow>(SpawnOptions{.mailbox_capacity = 1, .overflow = overflow});
+  slow.send<Nap>(0s);
+  slow.send<Nap>(0s);
+}
+
+// Makes one message end as a dead letter for this reason.
+void provoke(Simulation& simulation, DeadLetterReason reason) {
+  ActorSystem& system = simulation.system();
+  auto slow = system.spawn<Slow>();
+  switch (reason) {
+    case DeadLetterReason::mailbox_full: return fill(simulation, Overflow::fail);
+    case DeadLetterReason::dropped_newest: return fill(simulation, Overflow::drop_newest);
+    case DeadLetterReason::dropped_oldest: return fill(simulation, Overflow::drop_oldest);
+    case DeadLetterReason::actor_stopped:
+      slow.stop();
+      slow.send<Nap>(0s);
+      return;
+    case DeadLetterReason::abandoned: slow.send<Nap>(1s); [[fallthrough]];
+    case DeadLetterReason::late_reply:
+      EXPECT_EQ(ask_from_outside(system, slow, Question{}, 500ms).error(), Errc::timed_out);
+      return;
+    case DeadLetterReason::stash_full: slow.send<Aside>(); return;
+  }
+}
+
+TEST(DeadLetter, IsCountedForItsReasonAlone) {
+  for (std::size_t index = 0; index < dead_letter_reasons; ++index) {
+    const auto reason = static_cast<DeadLetterReason>(index);
+    SCOPED_TRACE(to_string(reason));
+    Reports reports;
+    ActorSystemOptions options = reports.options();
+    options.stash_capacity = 0;
+    Simulation simulation({.system = options});
+    provoke(simulation, reason);
+    simulation.run_until_idle();
+    const DeadLetterCounts counts = simulation.system().dead_letters();
+    EXPECT_EQ(counts.of(reason), 1u);
+    EXPECT_EQ(counts.total(), 1u);
+    ASSERT_EQ(reports.letters.values().size(), 1u);
+    EXPECT_EQ(reports.letters.values()[0].reason, reason);
+  }
 }
 
 TEST(DeadLetter, IsNotMadeOfWhatAnActorSendsToItselfByTimer) {

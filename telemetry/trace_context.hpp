@@ -4,7 +4,9 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace weir::telemetry {
 
@@ -23,6 +25,14 @@ struct SpanId {
   bool is_valid() const noexcept { return *this != SpanId{}; }
   friend auto operator<=>(const SpanId&, const SpanId&) = default;
 };
+
+/// Lower case hexadecimal digits, as everywhere that traces are shown.
+std::string to_string(const TraceId& id);
+std::string to_string(const SpanId& id);
+
+/// Exactly what `to_string` gives for a valid id; nothing for any other text.
+std::optional<TraceId> parse_trace_id(std::string_view text) noexcept;
+std::optional<SpanId> parse_span_id(std::string_view text) noexcept;
 
 /// What travels along with the ids, and is seldom there: shared by all who carry it.
 struct TraceBaggage {

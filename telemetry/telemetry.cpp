@@ -3,23 +3,13 @@
 #include <weir/telemetry/batch_worker.hpp>
 
 namespace weir::telemetry {
-namespace {
-
-bool samples(const SamplerOptions& sampler, const TraceId& trace) noexcept {
-  if (sampler.kind == SamplerKind::always_on) return true;
-  if (sampler.kind == SamplerKind::always_off) return false;
-  std::uint64_t low = 0;
-  for (std::size_t i = 8; i < 16; ++i) low = (low << 8) | trace.bytes[i];
-  return static_cast<double>(low >> 11) < sampler.ratio * 0x1p53;
-}
-
-}  // namespace
 
 struct Telemetry::Spans : BatchWorker<PendingSpan, SpanRecord> {
   using BatchWorker::BatchWorker;
 };
 
-Telemetry::Telemetry(TelemetryOptions options, Exporters exporters) : options_(std::move(options)) {
+Telemetry::Telemetry(TelemetryOptions options, Exporters exporters)
+    : options_(std::move(options)), sampler_(options_.sampler) {
   if (exporters.spans) {
     spans_ = std::make_unique<Spans>(options_.span_batches, std::move(exporters.spans));
   }
@@ -28,13 +18,11 @@ Telemetry::Telemetry(TelemetryOptions options, Exporters exporters) : options_(s
 Telemetry::~Telemetry() = default;
 
 bool Telemetry::samples_root(const TraceId& trace) const noexcept {
-  return spans_ && samples(options_.sampler, trace);
+  return spans_ && sampler_.samples(trace);
 }
 
 bool Telemetry::samples_child(const TraceContext& parent) const noexcept {
-  if (!spans_) return false;
-  return options_.sampler.is_parent_based ? parent.is_sampled
-                                          : samples(options_.sampler, parent.trace);
+  return spans_ && sampler_.samples_child_of(parent);
 }
 
 void Telemetry::submit(std::unique_ptr<PendingSpan> span) noexcept {

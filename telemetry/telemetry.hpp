@@ -6,6 +6,7 @@
 #include <weir/telemetry/exporter.hpp>
 #include <weir/telemetry/options.hpp>
 #include <weir/telemetry/pending_span.hpp>
+#include <weir/telemetry/sampler.hpp>
 
 namespace weir::telemetry {
 
@@ -49,6 +50,7 @@ class Telemetry {
   struct Spans;
 
   const TelemetryOptions options_;
+  const Sampler sampler_;
   std::unique_ptr<Spans> spans_;
 };
 

@@ -196,7 +196,7 @@ void Cell::activate(Worker& worker) noexcept {
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
   std::uint32_t quota = worker.quota_left;
-  const bool records_spans = worker.records_spans;
+  const bool records_spans = has_telemetry && worker.records_spans;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
       if (!attend(*this, worker)) break;

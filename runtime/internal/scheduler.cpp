@@ -1,4 +1,5 @@
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -54,6 +55,17 @@ void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
+bool register_for_fences() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void impose_fence_on_all_threads() noexcept {
+  static const bool is_registered = register_for_fences();
+  if (is_registered) {
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
+}
+
 Cell* take_slot(Worker& worker) noexcept {
   if (!worker.slot.load(std::memory_order_relaxed)) return nullptr;
   return worker.slot.exchange(nullptr, std::memory_order_acquire);
@@ -73,7 +85,31 @@ Cell* find_own(Worker& worker) noexcept {
   return worker.core.pop_injected();
 }
 
+bool is_any_slot_full(Worker& worker) noexcept {
+  return std::any_of(
+      worker.core.workers.begin(), worker.core.workers.end(), [&](const auto& other) {
+        return other.get() != &worker && other->slot.load(std::memory_order_seq_cst) != nullptr;
+      });
+}
+
+// An idle worker has found something to do. Whoever filled a slot while this one was searching or
+// the sentinel woke nobody: somebody else must now look after it.
+void hand_over_watch(Worker& worker) noexcept {
+  const bool was_sentinel = std::exchange(worker.was_sentinel, false);
+  worker.was_idle = false;
+  Core& core = worker.core;
+  if (core.sleepers.load(std::memory_order_seq_cst) == 0) return;
+  // Filling a slot is not followed by a fence; so whoever saw a sentinel has one imposed on it
+  // here.
+  if (was_sentinel) impose_fence_on_all_threads();
+  if (core.sentinel.load(std::memory_order_seq_cst) < 0 && is_any_slot_full(worker)) {
+    core.wake_if_needed();
+  }
+}
+
 void activate(Worker& worker, Cell* cell) noexcept {
+  if (worker.was_idle) [[unlikely]]
+    hand_over_watch(worker);
   worker.quota_left = worker.core.options.message_quota;
   cell->activate(worker);
   worker.activations.store(worker.activations.load(std::memory_order_relaxed) + 1,
@@ -211,7 +247,11 @@ bool sleep(Worker& worker) noexcept {
   if (!has_work_anywhere(core) && !core.ends.load(std::memory_order_seq_cst)) {
     futex_wait(worker.parked, 1, sleep_time(worker, is_sentinel));
   }
-  if (is_sentinel) core.sentinel.store(-1, std::memory_order_seq_cst);
+  worker.was_idle = true;
+  if (is_sentinel) {
+    worker.was_sentinel = true;
+    core.sentinel.store(-1, std::memory_order_seq_cst);
+  }
   if (Worker* watched = watched_by(worker)) {
     watched->watched_until.store(INT64_MIN, std::memory_order_relaxed);
   }
@@ -251,6 +291,7 @@ void advance_timers_of_others(Worker& worker) noexcept {
 
 // Looks for work elsewhere, for longer if that was worth while the last time.
 Cell* search_adaptively(Worker& worker) noexcept {
+  worker.was_idle = true;
   Cell* found = search(worker, worker.search_rounds);
   const int next = found ? worker.search_rounds * 4 : worker.search_rounds / 2;
   worker.search_rounds = std::clamp(next, search_rounds_min, search_rounds_max);
@@ -382,8 +423,10 @@ void schedule(Cell* cell) noexcept {
   if (!worker->slot.load(std::memory_order_relaxed)) {
     worker->slot.store(cell, std::memory_order_release);
     // Somebody must notice if this worker does not come to it soon: see `sleep`.
-    if (worker->current && core.sentinel.load(std::memory_order_relaxed) < 0) [[unlikely]]
+    if (worker->current && core.sentinel.load(std::memory_order_relaxed) < 0) [[unlikely]] {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
       core.wake_if_needed();
+    }
     return;
   }
   if (Cell* previous = worker->slot.exchange(cell, std::memory_order_acq_rel)) {

@@ -14,6 +14,13 @@ namespace weir::internal {
 
 struct Core;
 
+// Without it, for a benchmark that tells what it costs when it is off.
+#ifdef WEIR_WITHOUT_TELEMETRY
+inline constexpr bool has_telemetry = false;
+#else
+inline constexpr bool has_telemetry = true;
+#endif
+
 /// Messages to one actor that a handler has sent and nobody has seen yet. Linked locally and
 /// published with one exchange: after a burst, when the receiver is idle, and at the latest when
 /// the handler returns or suspends.
@@ -52,6 +59,8 @@ struct alignas(128) Worker {
   std::uint32_t quota_left = 0;
   std::uint32_t slot_streak = 0;
   int search_rounds = 1000;
+  bool was_idle = false;      // has looked for work elsewhere, or slept, since it last ran an actor
+  bool was_sentinel = false;  // and was the one that looks after the others: see `sleep`
   std::uint32_t ticks = 0;
   std::uint32_t until_timer_check = 1;
   std::uint32_t timer_check_every = 1;
@@ -141,7 +150,7 @@ enum class SendStatus : std::uint8_t { sent, full, stopped };
 
 [[nodiscard]] inline SendStatus send(Cell* target, Node* node) noexcept {
   Worker* worker = this_worker;
-  if (worker && worker->trace != 0) [[unlikely]]
+  if (has_telemetry && worker && worker->trace != 0) [[unlikely]]
     attach_trail(*worker, *target, node);
   if (worker && worker->outbox.target == target && worker->outbox.credit > 0 &&
       target->head.load(std::memory_order_relaxed) != Cell::idle) {

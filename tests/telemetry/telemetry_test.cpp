@@ -1,0 +1,162 @@
+#include <weir/telemetry/telemetry.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace weir::telemetry {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+class NamedSpan final : public PendingSpan {
+ public:
+  explicit NamedSpan(std::string name) : name_(std::move(name)) {}
+  SpanRecord take_record() override {
+    SpanRecord record;
+    record.name = std::move(name_);
+    return record;
+  }
+
+ private:
+  std::string name_;
+};
+
+// What an exporter was given, and how it behaves.
+struct Collector {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::vector<std::string>> batches;
+  bool accepts = true;
+  bool hangs = false;
+  bool is_inside = false;
+  bool is_shut_down = false;
+
+  void wait_until_inside() {
+    std::unique_lock hold(mutex);
+    changed.wait(hold, [this] { return is_inside; });
+  }
+  void let_go() {
+    const std::scoped_lock hold(mutex);
+    hangs = false;
+    changed.notify_all();
+  }
+};
+
+class CollectingExporter final : public Exporter<SpanRecord> {
+ public:
+  explicit CollectingExporter(Collector& collector) : collector_(collector) {}
+
+  bool export_batch(std::span<const SpanRecord> batch) override {
+    std::unique_lock hold(collector_.mutex);
+    collector_.is_inside = true;
+    collector_.changed.notify_all();
+    collector_.changed.wait(hold, [this] { return !collector_.hangs || collector_.is_shut_down; });
+    auto& names = collector_.batches.emplace_back();
+    for (const SpanRecord& span : batch) names.push_back(span.name);
+    return collector_.accepts;
+  }
+  void shut_down(milliseconds) override {
+    const std::scoped_lock hold(collector_.mutex);
+    collector_.is_shut_down = true;
+    collector_.changed.notify_all();
+  }
+
+ private:
+  Collector& collector_;
+};
+
+std::unique_ptr<Telemetry> collecting(Collector& collector, TelemetryOptions options = {}) {
+  Exporters exporters;
+  exporters.spans = std::make_unique<CollectingExporter>(collector);
+  return std::make_unique<Telemetry>(std::move(options), std::move(exporters));
+}
+
+// So that only a full batch or a flush makes it export.
+TelemetryOptions small_batches() {
+  return {.span_batches = {.queue_max = 8, .batch_max = 4, .delay = minutes(10)}};
+}
+
+void submit(Telemetry& telemetry, int count) {
+  for (int i = 0; i < count; ++i) {
+    telemetry.submit(std::make_unique<NamedSpan>(std::to_string(i)));
+  }
+}
+
+TEST(Telemetry, IsOffWithoutAnExporter) {
+  Telemetry telemetry({}, {});
+  EXPECT_FALSE(telemetry.records_spans());
+  EXPECT_FALSE(telemetry.samples_root({}));
+  submit(telemetry, 3);
+  EXPECT_TRUE(telemetry.flush(milliseconds(0)));
+  EXPECT_EQ(telemetry.span_counts().exported, 0u);
+}
+
+TEST(Telemetry, FlushesWhatWasSubmittedInOrder) {
+  Collector collector;
+  auto telemetry = collecting(collector, small_batches());
+  submit(*telemetry, 3);
+  EXPECT_TRUE(telemetry->flush(minutes(1)));
+  const std::scoped_lock hold(collector.mutex);
+  ASSERT_EQ(collector.batches.size(), 1u);
+  EXPECT_EQ(collector.batches[0], (std::vector<std::string>{"0", "1", "2"}));
+}
+
+TEST(Telemetry, ExportsAFullBatchUnasked) {
+  Collector collector;
+  auto telemetry = collecting(collector, small_batches());
+  submit(*telemetry, 4);
+  std::unique_lock hold(collector.mutex);
+  collector.changed.wait(hold, [&] { return collector.is_inside; });
+}
+
+TEST(Telemetry, DropsAndCountsWhatAnExporterThatHangsLeavesNoRoomFor) {
+  Collector collector;
+  collector.hangs = true;
+  auto telemetry = collecting(collector, small_batches());
+  submit(*telemetry, 4);
+  collector.wait_until_inside();  // with these four
+  submit(*telemetry, 20);         // and room for eight
+  EXPECT_EQ(telemetry->span_counts().dropped, 12u);
+  EXPECT_FALSE(telemetry->flush(milliseconds(1)));
+  collector.let_go();
+  EXPECT_TRUE(telemetry->flush(minutes(1)));
+  EXPECT_EQ(telemetry->span_counts().exported, 12u);
+}
+
+TEST(Telemetry, CountsWhatTheExporterDidNotAccept) {
+  Collector collector;
+  collector.accepts = false;
+  auto telemetry = collecting(collector, small_batches());
+  submit(*telemetry, 3);
+  EXPECT_TRUE(telemetry->flush(minutes(1)));
+  EXPECT_EQ(telemetry->span_counts().failed, 3u);
+  EXPECT_EQ(telemetry->span_counts().exported, 0u);
+}
+
+TEST(Telemetry, ShutsDownBesideAnExporterThatHangs) {
+  Collector collector;
+  collector.hangs = true;
+  auto telemetry = collecting(collector, small_batches());
+  submit(*telemetry, 4);
+  collector.wait_until_inside();
+  telemetry->shut_down(milliseconds(1));
+  EXPECT_TRUE(collector.is_shut_down);
+  telemetry->shut_down(milliseconds(1));  // nothing more
+}
+
+TEST(Telemetry, ExportsWhatWaitsWhenItShutsDown) {
+  Collector collector;
+  auto telemetry = collecting(collector, small_batches());
+  submit(*telemetry, 2);
+  telemetry->shut_down(minutes(1));
+  EXPECT_EQ(telemetry->span_counts().exported, 2u);
+}
+
+}  // namespace
+}  // namespace weir::telemetry

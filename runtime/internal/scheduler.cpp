@@ -85,6 +85,15 @@ Cell* find_own(Worker& worker) noexcept {
   return worker.core.pop_injected();
 }
 
+bool has_work_anywhere(Core& core) noexcept {
+  if (core.injected_size.load(std::memory_order_seq_cst) > 0) return true;
+  for (auto& worker : core.workers) {
+    if (worker->queue_size.load(std::memory_order_seq_cst) > 0) return true;
+    if (worker->fresh_size.load(std::memory_order_seq_cst) > 0) return true;
+  }
+  return false;
+}
+
 bool is_any_slot_full(Worker& worker) noexcept {
   return std::any_of(
       worker.core.workers.begin(), worker.core.workers.end(), [&](const auto& other) {
@@ -92,8 +101,8 @@ bool is_any_slot_full(Worker& worker) noexcept {
       });
 }
 
-// An idle worker has found something to do. Whoever filled a slot while this one was searching or
-// the sentinel woke nobody: somebody else must now look after it.
+// An idle worker has found something to do. Whoever gave out more while this one was searching, or
+// filled a slot while it was the sentinel, woke nobody: somebody else must now look after that.
 void hand_over_watch(Worker& worker) noexcept {
   const bool was_sentinel = std::exchange(worker.was_sentinel, false);
   worker.was_idle = false;
@@ -102,9 +111,8 @@ void hand_over_watch(Worker& worker) noexcept {
   // Filling a slot is not followed by a fence; so whoever saw a sentinel has one imposed on it
   // here.
   if (was_sentinel) impose_fence_on_all_threads();
-  if (core.sentinel.load(std::memory_order_seq_cst) < 0 && is_any_slot_full(worker)) {
-    core.wake_if_needed();
-  }
+  const bool is_unwatched = core.sentinel.load(std::memory_order_seq_cst) < 0;
+  if (has_work_anywhere(core) || (is_unwatched && is_any_slot_full(worker))) core.wake_if_needed();
 }
 
 void activate(Worker& worker, Cell* cell) noexcept {
@@ -161,15 +169,6 @@ Cell* steal_stuck_slot(Worker& worker) noexcept {
     }
   }
   return nullptr;
-}
-
-bool has_work_anywhere(Core& core) noexcept {
-  if (core.injected_size.load(std::memory_order_seq_cst) > 0) return true;
-  for (auto& worker : core.workers) {
-    if (worker->queue_size.load(std::memory_order_seq_cst) > 0) return true;
-    if (worker->fresh_size.load(std::memory_order_seq_cst) > 0) return true;
-  }
-  return false;
 }
 
 std::uint64_t total_activations(Worker& worker) noexcept {

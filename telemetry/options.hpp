@@ -86,10 +86,11 @@ struct TelemetryOptions {
 
 using GetVariable = std::function<const char*(const char* name)>;
 
-/// The options that the standard `OTEL_*` variables describe. Everything is off unless one of
-/// `OTEL_TRACES_EXPORTER`, `OTEL_METRICS_EXPORTER`, `OTEL_LOGS_EXPORTER` or
-/// `OTEL_EXPORTER_OTLP_ENDPOINT` is set. Throws `std::invalid_argument` that names the variable,
-/// its value and the accepted form.
+/// The options that the standard `OTEL_*` variables describe; docs/operations/telemetry.md lists
+/// them. A signal is off unless `defaults` has an exporter for it or one of
+/// `OTEL_<signal>_EXPORTER`, `OTEL_EXPORTER_OTLP_<signal>_ENDPOINT` and
+/// `OTEL_EXPORTER_OTLP_ENDPOINT` is set, where the signal is `TRACES`, `METRICS` or `LOGS`. Throws
+/// `std::invalid_argument` that names the variable, its value and the accepted form.
 TelemetryOptions options_from_environment();
 TelemetryOptions options_from_environment(const GetVariable& get, TelemetryOptions defaults = {});
 

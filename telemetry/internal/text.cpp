@@ -91,6 +91,12 @@ std::string_view take_until(std::string_view& rest, char separator) noexcept {
   return taken;
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), lowered);
+  return lower;
+}
+
 bool equal_in_any_case(std::string_view left, std::string_view right) noexcept {
   return std::ranges::equal(left, right, {}, lowered, lowered);
 }

@@ -17,6 +17,9 @@ std::string_view trimmed(std::string_view text) noexcept;
 /// is none.
 std::string_view take_until(std::string_view& rest, char separator) noexcept;
 
+/// ASCII letters only.
+std::string in_lower_case(std::string_view text);
+
 /// Whether ASCII texts are equal but for upper and lower case.
 bool equal_in_any_case(std::string_view left, std::string_view right) noexcept;
 

@@ -24,6 +24,7 @@ TEST(Text, IsTakenApartAtASeparator) {
 }
 
 TEST(Text, ComparesWithoutCase) {
+  EXPECT_EQ(in_lower_case("aBC[Z"), "abc[z");
   EXPECT_TRUE(equal_in_any_case("True", "tRUE"));
   EXPECT_FALSE(equal_in_any_case("true", "tru"));
   EXPECT_FALSE(equal_in_any_case("[", "{"));

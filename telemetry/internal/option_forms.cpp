@@ -1,0 +1,85 @@
+#include <weir/telemetry/internal/option_forms.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include <weir/telemetry/internal/text.hpp>
+
+namespace weir::telemetry::internal {
+namespace {
+
+constexpr int port_max = 65'535;
+
+bool is_graphic(char c) noexcept { return c > 0x20 && c < 0x7F; }
+
+bool is_port(std::string_view text) noexcept {
+  int port = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, port);
+  return error == std::errc{} && stop == end && port > 0 && port <= port_max;
+}
+
+bool is_host_character(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-._").find(c) != std::string_view::npos;
+}
+
+bool is_host(std::string_view text) noexcept {
+  return !text.empty() && std::ranges::all_of(text, is_host_character);
+}
+
+bool is_ip6_address(std::string_view text) noexcept {
+  return !text.empty() &&
+         text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
+// `localhost`, `collector:4318`, `[::1]:4318`
+bool is_authority(std::string_view text) noexcept {
+  const bool is_ip6 = text.starts_with('[');
+  const std::size_t end = is_ip6 ? text.find(']') : text.find(':');
+  if (is_ip6 && end == std::string_view::npos) return false;
+  const std::string_view host = is_ip6 ? text.substr(1, end - 1) : text.substr(0, end);
+  if (is_ip6 ? !is_ip6_address(host) : !is_host(host)) return false;
+  const std::string_view rest = text.substr(std::min(is_ip6 ? end + 1 : end, text.size()));
+  return rest.empty() || (rest[0] == ':' && is_port(rest.substr(1)));
+}
+
+}  // namespace
+
+void refuse_option(std::string_view name, std::string_view value, std::string_view accepted) {
+  std::string message(name);
+  message.append(" is ").append(in_quotes(value)).append("; expected ").append(accepted);
+  throw std::invalid_argument(message);
+}
+
+std::string number_form(std::int64_t min, std::int64_t max) {
+  return "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+}
+
+bool is_ratio(double value) noexcept { return value >= 0 && value <= 1; }
+
+bool is_option_text(std::string_view text) noexcept { return !text.empty() && is_utf8(text); }
+
+bool is_http_url(std::string_view text) noexcept {
+  if (!std::ranges::all_of(text, is_graphic)) return false;
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!equal_in_any_case(text.substr(0, scheme.size()), scheme)) continue;
+    text.remove_prefix(scheme.size());
+    return is_authority(text.substr(0, text.find_first_of("/?#")));
+  }
+  return false;
+}
+
+bool is_grpc_target(std::string_view text) noexcept {
+  if (is_http_url(text)) return true;
+  const std::string_view scheme = text.substr(0, text.find("://"));
+  if (equal_in_any_case(scheme, "http") || equal_in_any_case(scheme, "https")) return false;
+  return !text.empty() && std::ranges::all_of(text, is_graphic);
+}
+
+bool is_header(std::string_view name, std::string_view value) noexcept {
+  return is_token(name) && std::ranges::all_of(value, [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+}  // namespace weir::telemetry::internal

@@ -1,0 +1,287 @@
+#include <weir/telemetry/options.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include <weir/telemetry/internal/environment.hpp>
+#include <weir/telemetry/internal/option_forms.hpp>
+#include <weir/telemetry/internal/text.hpp>
+
+namespace weir::telemetry {
+namespace {
+
+using internal::Choice;
+using internal::Environment;
+using internal::Variable;
+using std::chrono::milliseconds;
+
+struct Signal {
+  std::string_view name;
+  std::string_view path;  // below the general endpoint, over HTTP
+  std::string_view timeout;
+  ExportOptions TelemetryOptions::* options;
+  bool can_be_scraped = false;
+};
+
+constexpr Signal signals[] = {
+    {"TRACES", "/v1/traces", "OTEL_BSP_EXPORT_TIMEOUT", &TelemetryOptions::traces},
+    {"METRICS", "/v1/metrics", "OTEL_METRIC_EXPORT_TIMEOUT", &TelemetryOptions::metrics, true},
+    {"LOGS", "/v1/logs", "OTEL_BLRP_EXPORT_TIMEOUT", &TelemetryOptions::logs},
+};
+
+constexpr Choice<SamplerOptions> samplers[] = {
+    {"always_on", {SamplerKind::always_on, 1, false}},
+    {"always_off", {SamplerKind::always_off, 1, false}},
+    {"traceidratio", {SamplerKind::ratio, 1, false}},
+    {"parentbased_always_on", {SamplerKind::always_on, 1, true}},
+    {"parentbased_always_off", {SamplerKind::always_off, 1, true}},
+    {"parentbased_traceidratio", {SamplerKind::ratio, 1, true}},
+};
+
+constexpr Choice<ExporterKind> protocols[] = {{"http/protobuf", ExporterKind::otlp_http},
+                                              {"grpc", ExporterKind::otlp_grpc}};
+
+constexpr Choice<bool> compressions[] = {{"gzip", true}, {"none", false}};
+
+// In the order in which they override each other.
+struct Limit {
+  const char* name;
+  std::size_t SpanLimits::* field;
+  std::size_t max = internal::number_max;
+};
+
+constexpr Limit limits[] = {
+    {"OTEL_ATTRIBUTE_COUNT_LIMIT", &SpanLimits::attributes_max},
+    {"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", &SpanLimits::attributes_max},
+    {"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", &SpanLimits::text_bytes_max, Attribute::text_bytes_max},
+    {"OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", &SpanLimits::text_bytes_max,
+     Attribute::text_bytes_max},
+    {"OTEL_SPAN_EVENT_COUNT_LIMIT", &SpanLimits::events_max},
+    {"OTEL_SPAN_LINK_COUNT_LIMIT", &SpanLimits::links_max},
+};
+
+bool is_otlp(ExporterKind kind) noexcept {
+  return kind == ExporterKind::otlp_http || kind == ExporterKind::otlp_grpc;
+}
+
+std::optional<ExporterKind> exporter_called(std::string_view name, ExporterKind otlp) noexcept {
+  const Choice<ExporterKind> exporters[] = {{"otlp", otlp},
+                                            {"otlp_file", ExporterKind::otlp_file},
+                                            {"console", ExporterKind::console},
+                                            {"none", ExporterKind::none}};
+  for (const auto& candidate : exporters) {
+    if (internal::equal_in_any_case(name, candidate.name)) return candidate.value;
+  }
+  return std::nullopt;
+}
+
+// Prometheus fetches what others are sent, and so can stand beside one of them.
+void choose_exporter(const Variable& variable, const Signal& signal, ExporterKind otlp,
+                     TelemetryOptions& options) {
+  constexpr std::string_view accepted = "one of otlp, otlp_file, console, none";
+  constexpr std::string_view accepted_if_scraped =
+      "one of otlp, otlp_file, console, none, and prometheus instead or after a comma";
+  std::optional<ExporterKind> chosen;
+  std::string_view rest = variable.value;
+  while (!rest.empty()) {
+    const std::string_view name = internal::trimmed(internal::take_until(rest, ','));
+    if (signal.can_be_scraped && internal::equal_in_any_case(name, "prometheus")) {
+      options.measures_always = true;
+      continue;
+    }
+    const auto kind = exporter_called(name, otlp);
+    if (!kind || chosen) variable.refuse(signal.can_be_scraped ? accepted_if_scraped : accepted);
+    chosen = kind;
+  }
+  (options.*signal.options).exporter = chosen.value_or(ExporterKind::none);
+}
+
+void apply_exporter(const Environment& environment, const Signal& signal, ExporterKind otlp,
+                    TelemetryOptions& options) {
+  ExportOptions& out = options.*signal.options;
+  const auto name = "OTEL_" + std::string(signal.name) + "_EXPORTER";
+  if (const Variable variable = environment.read(name)) {
+    choose_exporter(variable, signal, otlp, options);
+  } else if (is_otlp(out.exporter)) {
+    out.exporter = otlp;
+  } else if (out.exporter == ExporterKind::none && environment.read_otlp(signal.name, "ENDPOINT")) {
+    out.exporter = otlp;
+  }
+}
+
+void check_endpoint(const Variable& variable, ExporterKind otlp) {
+  if (otlp == ExporterKind::otlp_grpc) {
+    if (!internal::is_grpc_target(variable.value)) variable.refuse(internal::grpc_form);
+  } else if (!internal::is_http_url(variable.value)) {
+    variable.refuse(internal::http_form);
+  }
+}
+
+// Over HTTP the general endpoint is the root of all signals; a signal's own is used as it is.
+void apply_endpoint(const Environment& environment, const Signal& signal, ExporterKind otlp,
+                    ExportOptions& out) {
+  Variable endpoint = environment.read_otlp(signal.name, "ENDPOINT");
+  if (!endpoint) return;
+  check_endpoint(endpoint, otlp);
+  const bool is_general = endpoint.name == "OTEL_EXPORTER_OTLP_ENDPOINT";
+  out.endpoint = endpoint.value;
+  if (!is_general || otlp == ExporterKind::otlp_grpc) return;
+  if (endpoint.value.find_first_of("?#") != std::string::npos) {
+    endpoint.refuse("a URL to which a path can be added");
+  }
+  while (out.endpoint.ends_with('/')) out.endpoint.pop_back();
+  out.endpoint += signal.path;
+}
+
+// Names only: what these headers say is often a key.
+std::string without_values(std::string_view headers) {
+  std::string masked;
+  while (!headers.empty()) {
+    std::string_view member = internal::take_until(headers, ',');
+    const bool has_name = member.find('=') != std::string_view::npos;
+    masked.append(masked.empty() ? "" : ",");
+    if (has_name) masked.append(internal::take_until(member, '=')).append("=");
+    masked.append("...");
+  }
+  return masked;
+}
+
+void apply_headers(const Variable& variable, ExportOptions& out) {
+  if (!variable) return;
+  auto headers = internal::pairs(variable.value);
+  const bool are_headers = headers && std::ranges::all_of(*headers, [](const auto& header) {
+                             return internal::is_header(header.first, header.second);
+                           });
+  if (!are_headers) {
+    internal::refuse_option(variable.name, without_values(variable.value),
+                            "name=value,name=value, percent-encoded, in printable ASCII");
+  }
+  // HTTP does not care, gRPC demands it.
+  for (auto& [name, value] : *headers) name = internal::in_lower_case(name);
+  out.headers = *std::move(headers);
+}
+
+void apply_transport(const Environment& environment, const Signal& signal, ExportOptions& out) {
+  apply_headers(environment.read_otlp(signal.name, "HEADERS"), out);
+  if (const Variable timeout = environment.read_otlp(signal.name, "TIMEOUT")) {
+    out.timeout = milliseconds(internal::number(timeout, 1));
+  }
+  // Two limits on the same wait: the shorter one counts.
+  if (const Variable timeout = environment.read(std::string(signal.timeout))) {
+    out.timeout = std::min(out.timeout, milliseconds(internal::number(timeout, 1)));
+  }
+  if (const Variable compression = environment.read_otlp(signal.name, "COMPRESSION")) {
+    out.uses_gzip = internal::choice(compression, compressions);
+  }
+  if (const Variable certificate = environment.read_otlp(signal.name, "CERTIFICATE")) {
+    out.certificate = certificate.value;
+  }
+}
+
+void apply_signal(const Environment& environment, const Signal& signal, TelemetryOptions& options) {
+  ExportOptions& out = options.*signal.options;
+  ExporterKind otlp = ExporterKind::otlp_http;
+  if (out.exporter == ExporterKind::otlp_grpc) otlp = ExporterKind::otlp_grpc;
+  if (const Variable protocol = environment.read_otlp(signal.name, "PROTOCOL")) {
+    otlp = internal::choice(protocol, protocols);
+  }
+  apply_exporter(environment, signal, otlp, options);
+  apply_endpoint(environment, signal, otlp, out);
+  apply_transport(environment, signal, out);
+}
+
+void set_attribute(Attributes& attributes, Attribute attribute) {
+  const auto at = std::ranges::find(attributes, attribute.name, &Attribute::name);
+  if (at != attributes.end()) {
+    *at = std::move(attribute);
+  } else {
+    attributes.push_back(std::move(attribute));
+  }
+}
+
+void apply_resource(const Environment& environment, TelemetryOptions& options) {
+  if (const Variable attributes = environment.read("OTEL_RESOURCE_ATTRIBUTES")) {
+    const auto pairs = internal::pairs(attributes.value);
+    if (!pairs) attributes.refuse("name=value,name=value, percent-encoded UTF-8");
+    for (const auto& [name, value] : *pairs) {
+      if (name != "service.name") {
+        set_attribute(options.resource, Attribute(name, value));
+      } else if (!value.empty()) {
+        options.service_name = Attribute::bounded(value);
+      }
+    }
+  }
+  if (const Variable name = environment.read("OTEL_SERVICE_NAME")) {
+    if (!internal::is_option_text(name.value)) name.refuse(internal::text_form);
+    options.service_name = Attribute::bounded(name.value);
+  }
+}
+
+void apply_sampler(const Environment& environment, SamplerOptions& sampler) {
+  const Variable name = environment.read("OTEL_TRACES_SAMPLER");
+  if (!name) return;
+  sampler = internal::choice(name, samplers);
+  if (sampler.kind != SamplerKind::ratio) return;
+  if (const Variable argument = environment.read("OTEL_TRACES_SAMPLER_ARG")) {
+    sampler.ratio = internal::ratio(argument);
+  }
+}
+
+void apply_limits(const Environment& environment, SpanLimits& span_limits) {
+  for (const Limit& limit : limits) {
+    if (const Variable variable = environment.read(limit.name)) {
+      const auto value = static_cast<std::size_t>(internal::number(variable, 0));
+      span_limits.*limit.field = std::min(value, limit.max);
+    }
+  }
+}
+
+void apply_batches(const Environment& environment, const std::string& prefix,
+                   BatchOptions& batches) {
+  if (const Variable delay = environment.read(prefix + "SCHEDULE_DELAY")) {
+    batches.delay = milliseconds(internal::number(delay, 1));
+  }
+  if (const Variable queue = environment.read(prefix + "MAX_QUEUE_SIZE")) {
+    batches.queue_max = static_cast<std::size_t>(internal::number(queue, 1));
+    batches.batch_max = std::min(batches.batch_max, batches.queue_max);
+  }
+  if (const Variable batch = environment.read(prefix + "MAX_EXPORT_BATCH_SIZE")) {
+    const auto most = static_cast<std::int64_t>(batches.queue_max);
+    batches.batch_max = static_cast<std::size_t>(internal::number(batch, 1, most));
+  }
+}
+
+void turn_off(TelemetryOptions& options) {
+  for (const Signal& signal : signals) {
+    (options.*signal.options).exporter = ExporterKind::none;
+  }
+  options.measures_always = false;
+}
+
+}  // namespace
+
+TelemetryOptions options_from_environment() {
+  return options_from_environment([](const char* name) { return std::getenv(name); });
+}
+
+TelemetryOptions options_from_environment(const GetVariable& get, TelemetryOptions defaults) {
+  const Environment environment(get);
+  TelemetryOptions options = std::move(defaults);
+  if (internal::is_true(environment.read("OTEL_SDK_DISABLED"))) {
+    turn_off(options);
+    return options;
+  }
+  apply_resource(environment, options);
+  for (const Signal& signal : signals) apply_signal(environment, signal, options);
+  apply_sampler(environment, options.sampler);
+  apply_limits(environment, options.limits);
+  apply_batches(environment, "OTEL_BSP_", options.span_batches);
+  apply_batches(environment, "OTEL_BLRP_", options.log_batches);
+  if (const Variable interval = environment.read("OTEL_METRIC_EXPORT_INTERVAL")) {
+    options.metric_interval = milliseconds(internal::number(interval, 1));
+  }
+  return options;
+}
+
+}  // namespace weir::telemetry

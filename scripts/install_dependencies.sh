@@ -13,14 +13,21 @@ build_packages=(
   g++ # the package test compiles a consumer with the system's compiler
   git
   libclang-rt-19-dev
+  libcurl4-openssl-dev
+  libgrpc++-dev # opentelemetry-cpp-dev needs this and protobuf-compiler-grpc, but does not say so
   libgtest-dev
+  libprotobuf-dev
   lld-19
   llvm-19 # names in sanitizer reports
   ninja-build
+  protobuf-compiler-grpc
   python3
+  zlib1g-dev
 )
 build_packages_backports=(
   libboost1.83-dev
+  libopentelemetry-proto-dev
+  opentelemetry-cpp-dev
 )
 check_packages=(
   clang-format-19

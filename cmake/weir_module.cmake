@@ -73,7 +73,11 @@ function(weir_install_module component)
       string(APPEND dependencies
              "include(\"\${CMAKE_CURRENT_LIST_DIR}/weir_${CMAKE_MATCH_1}.cmake\")\n")
     elseif(package)
-      string(APPEND dependencies "find_dependency(${package})\n")
+      # Once, however many of its targets the module links to.
+      string(FIND "${dependencies}" "find_dependency(${package})\n" position)
+      if(position EQUAL -1)
+        string(APPEND dependencies "find_dependency(${package})\n")
+      endif()
     else()
       message(FATAL_ERROR "weir_module: '${dependency}' of weir::${component} is neither a module "
                           "nor provided by a weir_find_package()")

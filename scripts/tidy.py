@@ -43,6 +43,7 @@ CORNERS = {
     "libpq-fe.h": "storage/postgres",
     "libpq/": "storage/postgres",
     "opentelemetry/": "telemetry/otel",
+    "curl/": "telemetry/otel",
     "pg_query.h": "flow/sql",
     "librdkafka/": "flow/pipeline",
     "nats/": "flow/pipeline",

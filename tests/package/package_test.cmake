@@ -10,19 +10,28 @@ set_tests_properties(package.install PROPERTIES FIXTURES_SETUP weir_package)
 # weir_package_test(<name> <compiler> [<cmake argument>...])
 function(weir_package_test name compiler)
   set(build_dir ${PROJECT_BINARY_DIR}/package/${name})
+  set(consumer consumer)
+  if(name STREQUAL "exporting")
+    set(consumer exporting_consumer)
+  endif()
   add_test(
     NAME package.${name}
     COMMAND
       ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJECT_SOURCE_DIR}/tests/package ${build_dir}
       --build-generator Ninja --build-options -DCMAKE_CXX_COMPILER=${compiler}
-      -DCMAKE_PREFIX_PATH=${prefix} ${ARGN} --test-command ${build_dir}/consumer)
+      -DCMAKE_PREFIX_PATH=${prefix} ${ARGN} --test-command ${build_dir}/${consumer})
   set_tests_properties(package.${name} PROPERTIES FIXTURES_REQUIRED weir_package TIMEOUT 300)
 endfunction()
 
-weir_package_test(same_compiler ${CMAKE_CXX_COMPILER})
+# Who asks for the runtime alone needs nothing of OpenTelemetry on the machine.
+weir_package_test(same_compiler ${CMAKE_CXX_COMPILER}
+                  -DCMAKE_DISABLE_FIND_PACKAGE_opentelemetry-cpp=ON
+                  -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON)
 
 find_program(WEIR_SYSTEM_GXX g++ REQUIRED)
 weir_package_test(system_gcc ${WEIR_SYSTEM_GXX})
+
+weir_package_test(exporting ${CMAKE_CXX_COMPILER} -DCONSUMER_EXPORTS=ON)
 
 weir_package_test(unknown_component ${CMAKE_CXX_COMPILER} -DCONSUMER_COMPONENTS=nonsense)
 set_tests_properties(

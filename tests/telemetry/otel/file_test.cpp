@@ -1,0 +1,174 @@
+#include <weir/telemetry/otel/exporters.hpp>
+
+#include <array>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+#include <opentelemetry/proto/collector/logs/v1/logs_service.pb.h>
+#include <opentelemetry/proto/collector/metrics/v1/metrics_service.pb.h>
+#include <opentelemetry/proto/collector/trace/v1/trace_service.pb.h>
+
+#include <weir/tests/telemetry/otel/support/otlp_decode.hpp>
+#include <weir/tests/telemetry/otel/support/samples.hpp>
+
+namespace weir::telemetry::otel {
+namespace {
+
+namespace collector = opentelemetry::proto::collector;
+
+class OtlpFile : public testing::Test {
+ protected:
+  ~OtlpFile() override { std::remove(path_.c_str()); }
+
+  TelemetryOptions options() const {
+    TelemetryOptions options;
+    for (ExportOptions* signal : {&options.traces, &options.metrics, &options.logs}) {
+      signal->exporter = ExporterKind::otlp_file;
+      signal->file = path_;
+    }
+    return options;
+  }
+
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    std::ifstream file(path_);
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+
+  std::string path_ = testing::TempDir() + "weir_otlp_" +
+                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl";
+};
+
+// Protobuf's own reader takes OTLP's JSON too, but for ids, which it would read as base64.
+template <class Request>
+std::string bytes_without_ids(std::string line) {
+  for (const std::string id : {"traceId", "spanId", "parentSpanId"}) {
+    const std::string key = "\"" + id + "\":\"";
+    for (auto at = line.find(key); at != std::string::npos; at = line.find(key, at)) {
+      at += key.size();
+      line.erase(at, line.find('"', at) - at);
+    }
+  }
+  Request request;
+  const auto status = google::protobuf::util::JsonStringToMessage(line, &request);
+  EXPECT_TRUE(status.ok()) << status.ToString() << "\n" << line;
+  return request.SerializeAsString();
+}
+
+TEST_F(OtlpFile, GetsOneLinePerBatch) {
+  auto exporters = make_exporters(options());
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{rich_span(), plain_span()}));
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  EXPECT_EQ(lines().size(), 2u);
+}
+
+TEST_F(OtlpFile, IsAppendedTo) {
+  for (int i = 0; i < 3; ++i) {
+    auto exporters = make_exporters(options());
+    ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  }
+  EXPECT_EQ(lines().size(), 3u);
+}
+
+TEST_F(OtlpFile, HoldsSpansAsOtlpJson) {
+  auto exporters = make_exporters(options());
+  const std::array sent{rich_span(), plain_span()};
+  ASSERT_TRUE(exporters.spans->export_batch(sent));
+
+  const auto written = lines();
+  ASSERT_EQ(written.size(), 1u);
+  for (const char* id :
+       {R"("traceId":"0102030405060708090a0b0c0d0e0f10")", R"("spanId":"4142434445464748")",
+        R"("parentSpanId":"0908070605040302")", R"("spanId":"c0c1c2c3c4c5c6c7")"}) {
+    EXPECT_NE(written[0].find(id), std::string::npos) << id << "\n" << written[0];
+  }
+  const auto spans =
+      decode_spans(bytes_without_ids<collector::trace::v1::ExportTraceServiceRequest>(written[0]));
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].span.name, sent[0].name);
+  EXPECT_EQ(spans[0].span.begin, sent[0].begin);
+  EXPECT_EQ(spans[0].span.end, sent[0].end);
+  EXPECT_EQ(spans[0].span.attributes, sent[0].attributes);
+  EXPECT_EQ(spans[0].span.events.size(), 2u);
+  EXPECT_EQ(spans[0].span.links.size(), 1u);
+  EXPECT_EQ(spans[0].span.dropped_links, 5u);
+  EXPECT_EQ(spans[1].span.name, "plain");
+}
+
+TEST_F(OtlpFile, HoldsMetricsAndLogsAsOtlpJson) {
+  auto exporters = make_exporters(options());
+  ASSERT_TRUE(exporters.metrics->export_batch(
+      std::array{metric("weir.wait", {{{}, HistogramPoint{{1}, {2, 3}, 5, 6.5, 0.5, 2}}})}));
+  ASSERT_TRUE(exporters.logs->export_batch(std::array{rich_log()}));
+
+  const auto written = lines();
+  ASSERT_EQ(written.size(), 2u);
+  const auto metrics = decode_metrics(
+      bytes_without_ids<collector::metrics::v1::ExportMetricsServiceRequest>(written[0]));
+  ASSERT_EQ(metrics.size(), 1u);
+  const auto& histogram = std::get<HistogramPoint>(metrics[0].metric.points.at(0).value);
+  EXPECT_EQ(histogram.buckets, (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(histogram.sum, 6.5);
+  const auto logs =
+      decode_logs(bytes_without_ids<collector::logs::v1::ExportLogsServiceRequest>(written[1]));
+  ASSERT_EQ(logs.size(), 1u);
+  EXPECT_EQ(logs[0].log.message, "the account is low");
+  EXPECT_EQ(logs[0].log.level, Level::warning);
+}
+
+TEST_F(OtlpFile, ThatCannotBeOpenedStopsTheStart) {
+  TelemetryOptions options;
+  options.logs.exporter = ExporterKind::otlp_file;
+  options.logs.file = testing::TempDir() + "no/such/folder/file";
+  try {
+    (void)make_exporters(options);
+    FAIL() << "it was accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find(options.logs.file), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(OtlpFile, ThatIsFullMakesABatchFail) {
+  TelemetryOptions options;
+  options.traces.exporter = ExporterKind::otlp_file;
+  options.traces.file = "/dev/full";
+  auto exporters = make_exporters(options);
+  EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
+}
+
+TEST_F(OtlpFile, IsStandardOutputForADash) {
+  TelemetryOptions options;
+  options.traces.exporter = ExporterKind::otlp_file;
+  options.traces.file = "-";
+  testing::internal::CaptureStdout();
+  {
+    auto exporters = make_exporters(options);
+    EXPECT_TRUE(exporters.spans->export_batch(std::array{rich_span()}));
+  }
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_NE(printed.find(R"("name":"Account Deposit")"), std::string::npos) << printed;
+}
+
+TEST(Console, PrintsEachSignal) {
+  TelemetryOptions options;
+  for (ExportOptions* signal : {&options.traces, &options.metrics, &options.logs}) {
+    signal->exporter = ExporterKind::console;
+  }
+  testing::internal::CaptureStdout();
+  auto exporters = make_exporters(options);
+  EXPECT_TRUE(exporters.spans->export_batch(std::array{rich_span()}));
+  EXPECT_TRUE(exporters.metrics->export_batch(std::array{metric("weir.one", {{{}, SumPoint{7}}})}));
+  EXPECT_TRUE(exporters.logs->export_batch(std::array{rich_log()}));
+  const std::string printed = testing::internal::GetCapturedStdout();
+  for (const char* text : {"Account Deposit", "insufficient funds", "weir.one", "account is low"}) {
+    EXPECT_NE(printed.find(text), std::string::npos) << text << "\n" << printed;
+  }
+}
+
+}  // namespace
+}  // namespace weir::telemetry::otel

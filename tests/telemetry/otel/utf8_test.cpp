@@ -1,0 +1,34 @@
+#include <weir/telemetry/otel/internal/utf8.hpp>
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace weir::telemetry::otel {
+namespace {
+
+std::string repaired(std::string_view text) { return std::string(Utf8Text(text).view()); }
+
+TEST(Utf8Text, DoesNotCopyAValidText) {
+  const std::string text = "plain, \u00E4, \u20AC, \U0001F600, \u0800, \U0010FFFF";
+  EXPECT_EQ(Utf8Text(text).view().data(), text.data());
+  EXPECT_EQ(repaired(text), text);
+  EXPECT_EQ(repaired(""), "");
+}
+
+TEST(Utf8Text, ReplacesEachByteThatBelongsToNoCharacter) {
+  EXPECT_EQ(repaired("a\x80z"), "a\uFFFDz");
+  EXPECT_EQ(repaired("\xFF\xFE"), "\uFFFD\uFFFD");
+  EXPECT_EQ(repaired("cut \xE2\x82"), "cut \uFFFD\uFFFD");
+  EXPECT_EQ(repaired("\xC3(\xC3\xA4"), "\uFFFD(\u00E4");
+}
+
+TEST(Utf8Text, RefusesOverlongFormsSurrogatesAndTooLargeNumbers) {
+  EXPECT_EQ(repaired("\xC0\x80"), "\uFFFD\uFFFD");
+  EXPECT_EQ(repaired("\xE0\x80\x80"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(repaired("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(repaired("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");
+}
+
+}  // namespace
+}  // namespace weir::telemetry::otel

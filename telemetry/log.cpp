@@ -24,15 +24,15 @@ LoggerOptions completed(LoggerOptions options) {
   return options;
 }
 
-Attribute to_attribute(const LogField& field) {
+Attribute to_attribute(const AttributeView& field) {
   const std::string name = Attribute::bounded(field.name);
   return std::visit([&](auto value) { return Attribute(name, value); }, field.value);
 }
 
-Attributes to_attributes(LogFields fields) {
+Attributes to_attributes(AttributeList fields) {
   Attributes attributes;
   attributes.reserve(fields.size());
-  for (const LogField& field : fields) {
+  for (const AttributeView& field : fields) {
     Attribute added = to_attribute(field);
     std::erase_if(attributes, [&](const Attribute& other) { return other.name == added.name; });
     attributes.push_back(std::move(added));
@@ -53,7 +53,7 @@ void Logger::write(const LogRecord& record) {
   if (is_enabled(record.level)) emit(record);
 }
 
-void Logger::write(Level level, std::string_view message, LogFields fields, const Site& site) {
+void Logger::write(Level level, std::string_view message, AttributeList fields, const Site& site) {
   const WallTime now = options_.now();
   const internal::SiteTable::Verdict verdict = sites_->admit(site, level, now);
   if (!verdict.is_admitted) return;

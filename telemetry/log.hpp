@@ -1,15 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <concepts>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <source_location>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <weir/telemetry/log_record.hpp>
@@ -24,26 +21,6 @@ struct SiteReport;
 /// Takes log lines away. Called by one thread at a time; while it runs, other threads that log
 /// wait, so one that may take long puts the record into a queue instead.
 using LogSink = std::function<void(const LogRecord&)>;
-
-/// One fact about a log line. Refers to texts and copies none, so that a line below the level
-/// costs nothing.
-struct LogField {
-  LogField(std::string_view field_name, bool v) noexcept : name(field_name), value(v) {}
-  template <std::integral Int>
-    requires(!std::same_as<Int, bool>)
-  LogField(std::string_view field_name, Int v) noexcept
-      : name(field_name), value(static_cast<std::int64_t>(v)) {}
-  LogField(std::string_view field_name, double v) noexcept : name(field_name), value(v) {}
-  LogField(std::string_view field_name, std::string_view text) noexcept
-      : name(field_name), value(text) {}
-  LogField(std::string_view field_name, const char* text) noexcept
-      : LogField(field_name, std::string_view(text)) {}
-
-  std::string_view name;
-  std::variant<bool, std::int64_t, double, std::string_view> value;
-};
-
-using LogFields = std::initializer_list<LogField>;
 
 struct LoggerOptions {
   /// Lines below are not written.
@@ -79,25 +56,25 @@ class Logger {
   Level level() const noexcept { return level_.load(std::memory_order_relaxed); }
   void set_level(Level level) noexcept { level_.store(level, std::memory_order_relaxed); }
 
-  void trace(std::string_view message, LogFields fields = {}, Site site = Site::current()) {
+  void trace(std::string_view message, AttributeList fields = {}, Site site = Site::current()) {
     log(Level::trace, message, fields, site);
   }
-  void debug(std::string_view message, LogFields fields = {}, Site site = Site::current()) {
+  void debug(std::string_view message, AttributeList fields = {}, Site site = Site::current()) {
     log(Level::debug, message, fields, site);
   }
-  void info(std::string_view message, LogFields fields = {}, Site site = Site::current()) {
+  void info(std::string_view message, AttributeList fields = {}, Site site = Site::current()) {
     log(Level::info, message, fields, site);
   }
-  void warning(std::string_view message, LogFields fields = {}, Site site = Site::current()) {
+  void warning(std::string_view message, AttributeList fields = {}, Site site = Site::current()) {
     log(Level::warning, message, fields, site);
   }
-  void error(std::string_view message, LogFields fields = {}, Site site = Site::current()) {
+  void error(std::string_view message, AttributeList fields = {}, Site site = Site::current()) {
     log(Level::error, message, fields, site);
   }
-  void fatal(std::string_view message, LogFields fields = {}, Site site = Site::current()) {
+  void fatal(std::string_view message, AttributeList fields = {}, Site site = Site::current()) {
     log(Level::fatal, message, fields, site);
   }
-  void log(Level level, std::string_view message, LogFields fields = {},
+  void log(Level level, std::string_view message, AttributeList fields = {},
            Site site = Site::current()) {
     if (is_enabled(level)) write(level, message, fields, site);
   }
@@ -112,7 +89,7 @@ class Logger {
   std::uint64_t lost_lines() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
  private:
-  void write(Level level, std::string_view message, LogFields fields, const Site& site);
+  void write(Level level, std::string_view message, AttributeList fields, const Site& site);
   void write_suppressed(const internal::SiteReport& report, WallTime now);
   void emit(const LogRecord& record);
 

@@ -1,21 +1,96 @@
 #include <weir/telemetry/telemetry.hpp>
 
+#include <algorithm>
+#include <utility>
+
 #include <weir/telemetry/batch_worker.hpp>
+#include <weir/telemetry/metric_worker.hpp>
+#include <weir/telemetry/pending_log.hpp>
 
 namespace weir::telemetry {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+WallTime wall_time() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::nanoseconds(now).count();
+}
+
+milliseconds time_until(steady_clock::time_point end) {
+  const auto left = std::chrono::duration_cast<milliseconds>(end - steady_clock::now());
+  return std::max(left, milliseconds(0));
+}
+
+TelemetryOptions checked(TelemetryOptions options) {
+  check_options(options);
+  return options;
+}
+
+}  // namespace
 
 struct Telemetry::Spans : BatchWorker<PendingSpan, SpanRecord> {
   using BatchWorker::BatchWorker;
 };
 
-Telemetry::Telemetry(TelemetryOptions options, Exporters exporters)
-    : options_(std::move(options)), sampler_(options_.sampler) {
-  if (exporters.spans) {
-    spans_ = std::make_unique<Spans>(options_.span_batches, std::move(exporters.spans));
+struct Telemetry::Logs : BatchWorker<PendingLog, LogRecord> {
+  using BatchWorker::BatchWorker;
+};
+
+Telemetry::Telemetry(TelemetryOptions options, Exporters exporters, std::vector<LogSink> sinks)
+    : options_(checked(std::move(options))),
+      sampler_(options_.sampler),
+      spans_(exporters.spans
+                 ? std::make_unique<Spans>(options_.span_batches, std::move(exporters.spans))
+                 : nullptr),
+      logs_(exporters.logs ? std::make_unique<Logs>(options_.log_batches, std::move(exporters.logs))
+                           : nullptr),
+      logger_(logger_options(std::move(sinks))),
+      meter_({.begin = wall_time()}) {
+  observe_exports();
+  if (exporters.metrics) {
+    metrics_ = std::make_unique<MetricWorker>(
+        options_.metric_interval, [this] { return collect(); }, std::move(exporters.metrics));
   }
 }
 
 Telemetry::~Telemetry() = default;
+
+LoggerOptions Telemetry::logger_options(std::vector<LogSink> sinks) {
+  LoggerOptions made;
+  made.sinks = std::move(sinks);
+  if (logs_) {
+    made.sinks.push_back(
+        [this](const LogRecord& record) { logs_->push(std::make_unique<PendingLog>(record)); });
+  }
+  return made;
+}
+
+void Telemetry::observe_exports() {
+  const auto report = [](Observer& observer, const char* signal, const ExportCounts& counts) {
+    const auto add = [&](const char* outcome, std::uint64_t value) {
+      observer.report(static_cast<double>(value),
+                      {{"weir.signal", signal}, {"weir.outcome", outcome}});
+    };
+    add("exported", counts.exported);
+    add("dropped", counts.dropped);
+    add("failed", counts.failed);
+  };
+  observations_.push_back(meter_.observe_counter(
+      "weir.telemetry.records",
+      {.unit = "{record}", .description = "Spans and log lines, by what became of them."},
+      [this, report](Observer& observer) {
+        if (spans_) report(observer, "spans", spans_->counts());
+        if (logs_) report(observer, "logs", logs_->counts());
+      }));
+}
+
+std::vector<MetricRecord> Telemetry::collect() { return meter_.collect(wall_time()); }
+
+ExportCounts Telemetry::log_counts() const noexcept {
+  return logs_ ? logs_->counts() : ExportCounts{};
+}
 
 bool Telemetry::samples_root(const TraceId& trace) const noexcept {
   return spans_ && sampler_.samples(trace);
@@ -33,10 +108,19 @@ ExportCounts Telemetry::span_counts() const noexcept {
   return spans_ ? spans_->counts() : ExportCounts{};
 }
 
-bool Telemetry::flush(std::chrono::milliseconds within) { return !spans_ || spans_->flush(within); }
+bool Telemetry::flush(milliseconds within) {
+  const auto end = steady_clock::now() + within;
+  const bool spans_left = !spans_ || spans_->flush(within);
+  const bool logs_left = !logs_ || logs_->flush(time_until(end));
+  const bool metrics_left = !metrics_ || metrics_->flush(time_until(end));
+  return spans_left && logs_left && metrics_left;
+}
 
-void Telemetry::shut_down(std::chrono::milliseconds within) {
+void Telemetry::shut_down(milliseconds within) {
+  const auto end = steady_clock::now() + within;
   if (spans_) spans_->shut_down(within);
+  if (logs_) logs_->shut_down(time_until(end));
+  if (metrics_) metrics_->shut_down(time_until(end));
 }
 
 }  // namespace weir::telemetry

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include <weir/telemetry/exporter.hpp>
+#include <weir/telemetry/log.hpp>
+#include <weir/telemetry/meter.hpp>
 #include <weir/telemetry/options.hpp>
 #include <weir/telemetry/pending_span.hpp>
 #include <weir/telemetry/sampler.hpp>
@@ -19,12 +21,15 @@ struct ExportCounts {
   std::uint64_t failed = 0;
 };
 
+class MetricWorker;
+
 /// What a process says about itself, and where it goes. Shared by the systems of a process: see
 /// `ActorSystemOptions::telemetry`. All functions may be called on any thread.
 class Telemetry {
  public:
-  /// Throws `std::invalid_argument` if the options make no sense.
-  Telemetry(TelemetryOptions options, Exporters exporters);
+  /// Lines of the logger go to `sinks` and, if there is one, to the exporter. Throws
+  /// `std::invalid_argument` if the options make no sense.
+  Telemetry(TelemetryOptions options, Exporters exporters, std::vector<LogSink> sinks = {});
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
   /// Exports nothing more: see `shut_down`.
@@ -41,6 +46,16 @@ class Telemetry {
   void submit(std::unique_ptr<PendingSpan> span) noexcept;
   ExportCounts span_counts() const noexcept;
 
+  /// Whether anybody looks at metrics.
+  bool measures() const noexcept { return metrics_ != nullptr || options_.measures_always; }
+  /// Where the runtime's instruments are, and yours.
+  Meter& meter() noexcept { return meter_; }
+  /// All metrics, now: for a page that Prometheus reads.
+  std::vector<MetricRecord> collect();
+
+  Logger& logger() noexcept { return logger_; }
+  ExportCounts log_counts() const noexcept;
+
   /// Exports what has been recorded so far. False if that takes longer than allowed.
   bool flush(std::chrono::milliseconds within);
   /// The same, and then nothing more.
@@ -48,10 +63,18 @@ class Telemetry {
 
  private:
   struct Spans;
+  struct Logs;
+  LoggerOptions logger_options(std::vector<LogSink> sinks);
+  void observe_exports();
 
   const TelemetryOptions options_;
   const Sampler sampler_;
   std::unique_ptr<Spans> spans_;
+  std::unique_ptr<Logs> logs_;
+  Logger logger_;
+  Meter meter_;
+  std::vector<Observation> observations_;
+  std::unique_ptr<MetricWorker> metrics_;
 };
 
 }  // namespace weir::telemetry

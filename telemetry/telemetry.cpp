@@ -1,6 +1,7 @@
 #include <weir/telemetry/telemetry.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include <weir/telemetry/batch_worker.hpp>
@@ -12,6 +13,13 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+
+std::atomic<ContextProvider> context_provider{nullptr};
+
+TraceContext current_context() {
+  const ContextProvider provider = context_provider.load(std::memory_order_acquire);
+  return provider ? provider() : TraceContext();
+}
 
 WallTime wall_time() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -29,6 +37,10 @@ TelemetryOptions checked(TelemetryOptions options) {
 }
 
 }  // namespace
+
+void set_context_provider(ContextProvider provider) noexcept {
+  context_provider.store(provider, std::memory_order_release);
+}
 
 struct Telemetry::Spans : BatchWorker<PendingSpan, SpanRecord> {
   using BatchWorker::BatchWorker;
@@ -60,6 +72,7 @@ Telemetry::~Telemetry() = default;
 LoggerOptions Telemetry::logger_options(std::vector<LogSink> sinks) {
   LoggerOptions made;
   made.sinks = std::move(sinks);
+  made.context = current_context;
   if (logs_) {
     made.sinks.push_back(
         [this](const LogRecord& record) { logs_->push(std::make_unique<PendingLog>(record)); });

@@ -23,6 +23,10 @@ struct ExportCounts {
 
 class MetricWorker;
 
+/// Tells loggers in which span a thread is. Set by the runtime.
+using ContextProvider = TraceContext (*)();
+void set_context_provider(ContextProvider provider) noexcept;
+
 /// What a process says about itself, and where it goes. Shared by the systems of a process: see
 /// `ActorSystemOptions::telemetry`. All functions may be called on any thread.
 class Telemetry {

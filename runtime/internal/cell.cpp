@@ -195,7 +195,8 @@ void Cell::activate(Worker& worker) noexcept {
   worker.current = this;
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
-  std::uint32_t quota = worker.quota_left;
+  const std::uint32_t quota_before = worker.quota_left;
+  std::uint32_t quota = quota_before;
   const bool records_spans = has_telemetry && worker.records_spans;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
@@ -225,6 +226,10 @@ void Cell::activate(Worker& worker) noexcept {
     if (unlinked == Unlinked::parked) break;
   }
   worker.current = nullptr;
+  // Used up, it has gone once below zero.
+  const std::uint32_t handled = quota_before - (quota == UINT32_MAX ? 0 : quota);
+  worker.messages.store(worker.messages.load(std::memory_order_relaxed) + handled,
+                        std::memory_order_relaxed);
 }
 
 }  // namespace weir::internal

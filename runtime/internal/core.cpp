@@ -11,7 +11,9 @@
 #include <weir/runtime/internal/name_table.hpp>
 #include <weir/runtime/internal/services.hpp>
 #include <weir/runtime/internal/supervise.hpp>
+#include <weir/runtime/internal/system_metrics.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/telemetry/telemetry.hpp>
 
 namespace weir::internal {
@@ -68,10 +70,14 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
   names = std::make_unique<NameTable>();
   blocking = std::make_unique<BlockingPool>(
       BlockingPool::Options{.threads_max = options.blocking_threads_max});
+  if (options.telemetry && options.telemetry->measures()) {
+    metrics = std::make_unique<SystemMetrics>(*this, options.telemetry->meter());
+  }
 }
 
 // The generator of ids is one of its own, so that recording changes nothing in a simulated run.
 void Core::prepare_tracing() {
+  telemetry::set_context_provider(&current_trace);
   trace_seed = options.seed;
   if (simulation) return;
   std::random_device device;
@@ -87,6 +93,7 @@ bool Core::records_spans() const noexcept {
 Core::~Core() { close(); }
 
 void Core::close() noexcept {
+  metrics.reset();
   join_threads();
   io.reset();
   blocking.reset();

@@ -22,6 +22,7 @@ namespace weir::internal {
 class BlockingPool;
 class IoService;
 class NameTable;
+class SystemMetrics;
 class TaskOutcomeBase;
 
 /// Replaces threads, clock and chance when a system runs under simulation.
@@ -80,6 +81,7 @@ struct Core {
   std::atomic<std::uint32_t> injected_size{0};
 
   std::atomic<std::uint64_t> simulated_next_id{1};
+  std::atomic<std::uint64_t> restarts{0};  // of all actors
   std::uint64_t trace_seed = 0;
   std::int64_t wall_offset_ns = 0;            // from the clock to nanoseconds since 1970
   std::atomic<std::uint64_t> outside_random;  // for threads that are not workers
@@ -97,6 +99,7 @@ struct Core {
   std::unique_ptr<NameTable> names;
   std::unique_ptr<BlockingPool> blocking;
   std::unique_ptr<IoService> io;
+  std::unique_ptr<SystemMetrics> metrics;  // if somebody measures
   std::once_flag io_started;
 
   std::int64_t now_ns() const noexcept;

@@ -76,6 +76,7 @@ void finish_restart(Cell& cell) {
   Extension& extension = cell.extension();
   cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
   extension.restarts.fetch_add(1, std::memory_order_relaxed);
+  cell.core->restarts.fetch_add(1, std::memory_order_relaxed);
   try {
     const ConstructionScope scope(&cell);
     extension.factory->construct(cell.object);

@@ -76,6 +76,7 @@ struct alignas(128) Worker {
 
   // Read by others.
   alignas(64) std::atomic<std::uint64_t> activations{0};
+  std::atomic<std::uint64_t> messages{0};  // handled
   std::atomic<bool> is_active{false};
   std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};
 

@@ -9,8 +9,9 @@ namespace {
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) noexcept {
   Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
   if (error != std::errc{} || stop != end) return std::nullopt;
   return value;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,8 +55,8 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 std::optional<Pairs> pairs(std::string_view text);
 
 /// The value whose name the variable has, in upper or lower case.
-template <class Value, std::size_t count>
-Value choice(const Variable& variable, const Choice<Value> (&choices)[count]) {
+template <class Value, std::size_t Count>
+Value choice(const Variable& variable, const Choice<Value> (&choices)[Count]) {
   std::string names;
   for (const Choice<Value>& candidate : choices) {
     if (equal_in_any_case(variable.value, candidate.name)) return candidate.value;

@@ -15,8 +15,9 @@ bool is_graphic(char c) noexcept { return c > 0x20 && c < 0x7F; }
 
 bool is_port(std::string_view text) noexcept {
   int port = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, port);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, port);
   return error == std::errc{} && stop == end && port > 0 && port <= port_max;
 }
 

@@ -193,7 +193,7 @@ class CommandLineTest(unittest.TestCase):
         self.assertIn("ask", output)
 
     def test_suites_are_found_by_their_folders(self):
-        self.assertLessEqual({"actors", "compile", "simulation"}, set(discover()))
+        self.assertLessEqual({"actors", "compile", "simulation", "telemetry"}, set(discover()))
 
 
 if __name__ == "__main__":

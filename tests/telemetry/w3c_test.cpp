@@ -1,8 +1,9 @@
 #include <weir/telemetry/w3c.hpp>
 
+#include <array>
 #include <map>
 #include <memory>
-#include <utility>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -123,6 +124,19 @@ TEST(Traceparent, ThatIsRefusedIsCounted) {
   EXPECT_FALSE(parse_traceparent(""));
   EXPECT_TRUE(parse_traceparent(traceparent));
   EXPECT_EQ(ignored.count(), 2u);
+}
+
+TEST(Traceparent, IsCountedByAllThreadsTogether) {
+  const Ignored ignored(PropagationHeader::traceparent);
+  {
+    std::array<std::jthread, 4> threads;
+    for (std::jthread& thread : threads) {
+      thread = std::jthread([] {
+        for (int n = 0; n < 1000; ++n) EXPECT_FALSE(parse_traceparent("nonsense"));
+      });
+    }
+  }
+  EXPECT_EQ(ignored.count(), 4000u);
 }
 
 TEST(Extract, GivesNothingForARequestWithoutHeaders) {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <weir/telemetry/internal/character.hpp>
 #include <weir/telemetry/internal/instrument_state.hpp>
 #include <weir/telemetry/internal/prometheus_names.hpp>
-#include <weir/telemetry/internal/character.hpp>
 
 namespace weir::telemetry {
 namespace {

@@ -81,7 +81,6 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
 
 telemetry::TraceId new_trace_id(Worker& worker) noexcept;
 
-
 /// A new span of the trace that `parent` names; of no trace but its own without one.
 ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent);
 

@@ -43,7 +43,7 @@ bool refuse_after_end(Cell& cell, Node* first, Node* last) noexcept;
 struct SpawnRequest {
   const ActorType& type;
   SpawnOptions* options;  // null: all defaults
-  Cell* parent;  // null: the guardian
+  Cell* parent;           // null: the guardian
   Core& core;
 };
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include <weir/telemetry/internal/instrument_state.hpp>
 #include <weir/telemetry/internal/character.hpp>
+#include <weir/telemetry/internal/instrument_state.hpp>
 
 namespace weir::telemetry::internal {
 namespace {

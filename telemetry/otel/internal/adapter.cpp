@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,28 +22,29 @@ namespace {
 
 using sdk::common::ExportResult;
 
-template <class Recordable, class SdkExporter, class Record>
-ExportResult export_with(SdkExporter& exporter, std::span<const Record> batch,
-                         const Identity& identity) {
-  std::vector<std::unique_ptr<Recordable>> recordables;
+ExportResult export_to(sdk::trace::SpanExporter& exporter, std::span<const SpanRecord> batch,
+                       const Identity& identity) {
+  std::vector<std::unique_ptr<sdk::trace::Recordable>> recordables;
   recordables.reserve(batch.size());
-  for (const Record& record : batch) {
-    auto recordable = exporter.MakeRecordable();
-    if (!recordable) return ExportResult::kFailure;
-    fill(*recordable, record, identity);
-    recordables.push_back(std::move(recordable));
+  for (const SpanRecord& span : batch) {
+    recordables.push_back(exporter.MakeRecordable());
+    if (!recordables.back()) return ExportResult::kFailure;
+    fill(*recordables.back(), span, identity);
   }
   return exporter.Export({recordables.data(), recordables.size()});
 }
 
-ExportResult export_to(sdk::trace::SpanExporter& exporter, std::span<const SpanRecord> batch,
-                       const Identity& identity) {
-  return export_with<sdk::trace::Recordable>(exporter, batch, identity);
-}
-
 ExportResult export_to(sdk::logs::LogRecordExporter& exporter, std::span<const LogRecord> batch,
                        const Identity& identity) {
-  return export_with<sdk::logs::Recordable>(exporter, batch, identity);
+  std::deque<std::string> texts;
+  std::vector<std::unique_ptr<sdk::logs::Recordable>> recordables;
+  recordables.reserve(batch.size());
+  for (const LogRecord& log : batch) {
+    recordables.push_back(exporter.MakeRecordable());
+    if (!recordables.back()) return ExportResult::kFailure;
+    fill(*recordables.back(), log, identity, texts);
+  }
+  return exporter.Export({recordables.data(), recordables.size()});
 }
 
 ExportResult export_to(sdk::metrics::PushMetricExporter& exporter,

@@ -1,7 +1,9 @@
 #include <weir/telemetry/otel/internal/otlp_exporter.hpp>
 
 #include <atomic>
+#include <deque>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,25 +24,27 @@ namespace {
 namespace collector = opentelemetry::proto::collector;
 namespace otlp = opentelemetry::exporter::otlp;
 
-template <class Recordable, class OtlpRecordable, class Record, class Request>
-void encode_with(std::span<const Record> batch, const Identity& identity, Request& request) {
-  std::vector<std::unique_ptr<Recordable>> recordables;
+void encode(std::span<const SpanRecord> batch, const Identity& identity,
+            collector::trace::v1::ExportTraceServiceRequest& request) {
+  std::vector<std::unique_ptr<sdk::trace::Recordable>> recordables;
   recordables.reserve(batch.size());
-  for (const Record& record : batch) {
-    recordables.push_back(std::make_unique<OtlpRecordable>());
-    fill(*recordables.back(), record, identity);
+  for (const SpanRecord& span : batch) {
+    recordables.push_back(std::make_unique<otlp::OtlpRecordable>());
+    fill(*recordables.back(), span, identity);
   }
   otlp::OtlpRecordableUtils::PopulateRequest({recordables.data(), recordables.size()}, &request);
 }
 
-void encode(std::span<const SpanRecord> batch, const Identity& identity,
-            collector::trace::v1::ExportTraceServiceRequest& request) {
-  encode_with<sdk::trace::Recordable, otlp::OtlpRecordable>(batch, identity, request);
-}
-
 void encode(std::span<const LogRecord> batch, const Identity& identity,
             collector::logs::v1::ExportLogsServiceRequest& request) {
-  encode_with<sdk::logs::Recordable, otlp::OtlpLogRecordable>(batch, identity, request);
+  std::deque<std::string> texts;
+  std::vector<std::unique_ptr<sdk::logs::Recordable>> recordables;
+  recordables.reserve(batch.size());
+  for (const LogRecord& log : batch) {
+    recordables.push_back(std::make_unique<otlp::OtlpLogRecordable>());
+    fill(*recordables.back(), log, identity, texts);
+  }
+  otlp::OtlpRecordableUtils::PopulateRequest({recordables.data(), recordables.size()}, &request);
 }
 
 void encode(std::span<const MetricRecord> batch, const Identity& identity,

@@ -46,6 +46,13 @@ void with_attribute(const Attribute& attribute, const Use& use) {
       attribute.value);
 }
 
+// As UTF-8, in a place that lasts: where it was, or in `texts`.
+nostd::string_view lasting(std::string_view text, std::deque<std::string>& texts) {
+  const Utf8Text utf8(text);
+  if (utf8.view().data() == text.data()) return to_sdk(text);
+  return to_sdk(texts.emplace_back(utf8.view()));
+}
+
 class AttributesView final : public api::common::KeyValueIterable {
  public:
   explicit AttributesView(const Attributes& attributes) : attributes_(attributes) {}
@@ -67,8 +74,7 @@ class AttributesView final : public api::common::KeyValueIterable {
   const Attributes& attributes_;
 };
 
-template <class Recordable>
-void set_attributes(Recordable& recordable, const Attributes& attributes) {
+void set_attributes(sdk::trace::Recordable& recordable, const Attributes& attributes) {
   for (const Attribute& attribute : attributes) {
     with_attribute(attribute, [&](nostd::string_view name, const auto& value) {
       recordable.SetAttribute(name, value);
@@ -220,17 +226,26 @@ void fill(sdk::trace::Recordable& recordable, const SpanRecord& span, const Iden
   }
 }
 
-void fill(sdk::logs::Recordable& recordable, const LogRecord& log, const Identity& identity) {
+void fill(sdk::logs::Recordable& recordable, const LogRecord& log, const Identity& identity,
+          std::deque<std::string>& texts) {
   recordable.SetResource(*identity.resource);
   recordable.SetInstrumentationScope(*identity.scope);
   recordable.SetTimestamp(to_sdk(log.time));
   recordable.SetObservedTimestamp(to_sdk(log.time));
   recordable.SetSeverity(to_sdk(log.level));
-  recordable.SetBody(to_sdk(Utf8Text(log.message).view()));
-  set_attributes(recordable, log.attributes);
+  recordable.SetBody(lasting(log.message, texts));
+  for (const Attribute& attribute : log.attributes) {
+    const nostd::string_view name = lasting(attribute.name, texts);
+    if (const auto* text = std::get_if<std::string>(&attribute.value)) {
+      recordable.SetAttribute(name, lasting(*text, texts));
+    } else {
+      with_attribute(attribute,
+                     [&](auto, const auto& value) { recordable.SetAttribute(name, value); });
+    }
+  }
   if (log.file != nullptr && *log.file != '\0') {
-    set_attributes(recordable, {Attribute("code.file.path", log.file),
-                                Attribute("code.line.number", log.line)});
+    recordable.SetAttribute("code.file.path", lasting(log.file, texts));
+    recordable.SetAttribute("code.line.number", std::int64_t{log.line});
   }
   if (log.context.is_valid()) {
     recordable.SetTraceId(to_sdk(log.context.trace));

@@ -170,5 +170,22 @@ TEST(Console, PrintsEachSignal) {
   }
 }
 
+// The library's record of a log line refers to texts that it was given, until it is printed.
+TEST(Console, PrintsTextsThatHadToBeRepaired) {
+  TelemetryOptions options;
+  options.logs.exporter = ExporterKind::console;
+  testing::internal::CaptureStdout();
+  auto exporters = make_exporters(options);
+  LogRecord log = rich_log();
+  log.message = "a message that is long and was not UTF-8: \xFF";
+  log.attributes = {{"attribute", "a text that is long and was not UTF-8: \xFF"}};
+  EXPECT_TRUE(exporters.logs->export_batch(std::array{log, log}));
+  const std::string printed = testing::internal::GetCapturedStdout();
+  for (const char* text : {"a message that is long and was not UTF-8: \uFFFD",
+                           "a text that is long and was not UTF-8: \uFFFD", "bank/account.cpp"}) {
+    EXPECT_NE(printed.find(text), std::string::npos) << text << "\n" << printed;
+  }
+}
+
 }  // namespace
 }  // namespace weir::telemetry::otel

@@ -1,48 +1,41 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include <weir/telemetry/export_thread.hpp>
 #include <weir/telemetry/exporter.hpp>
 
 namespace weir::telemetry {
 
-/// The thread that collects metrics every so often and exports them.
+/// Collects metrics every so often and exports them.
 class MetricWorker {
  public:
   using Collect = std::function<std::vector<MetricRecord>()>;
 
   MetricWorker(std::chrono::milliseconds interval, Collect collect,
-               std::unique_ptr<Exporter<MetricRecord>> exporter);
+               std::unique_ptr<Exporter<MetricRecord>> exporter)
+      : collect_(std::move(collect)),
+        exporter_(std::move(exporter)),
+        thread_(interval, [this] { static_cast<void>(exporter_->export_batch(collect_())); }) {}
   MetricWorker(const MetricWorker&) = delete;
   MetricWorker& operator=(const MetricWorker&) = delete;
   ~MetricWorker() { shut_down(std::chrono::milliseconds(0)); }
 
   /// Exports now. False if that takes longer than allowed.
-  bool flush(std::chrono::milliseconds within);
+  bool flush(std::chrono::milliseconds within) { return thread_.flush(within); }
   /// Exports once more if there is time. Repeating it does nothing.
-  void shut_down(std::chrono::milliseconds within);
+  void shut_down(std::chrono::milliseconds within) {
+    thread_.shut_down(within, [this](auto left) { exporter_->shut_down(left); });
+  }
 
  private:
-  void work();
-
-  const std::chrono::milliseconds interval_;
   const Collect collect_;
   std::unique_ptr<Exporter<MetricRecord>> exporter_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ends_ = false;
-  std::uint64_t rounds_wanted_ = 0;
-  std::uint64_t rounds_done_ = 0;
-
-  std::thread thread_;
+  ExportThread thread_;
 };
 
 }  // namespace weir::telemetry

@@ -44,13 +44,9 @@ std::string_view file_name(const LogRecord& record) noexcept {
   return path.substr(path.rfind('/') + 1);
 }
 
-std::string trace_text(const LogRecord& record) {
-  return internal::hex_text(record.context.trace.bytes.data(), record.context.trace.bytes.size());
-}
+std::string trace_text(const LogRecord& record) { return to_string(record.context.trace); }
 
-std::string span_text(const LogRecord& record) {
-  return internal::hex_text(record.context.span.bytes.data(), record.context.span.bytes.size());
-}
+std::string span_text(const LogRecord& record) { return to_string(record.context.span); }
 
 // Quotes, which may end a text, are escaped in the texts that stand in quotes.
 std::string visible(std::string_view text, bool escapes_quotes) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weir/telemetry/internal/character.hpp>
+#include <weir/telemetry/internal/text.hpp>
 
 namespace weir::telemetry {
 namespace {
@@ -39,13 +40,14 @@ void check_name(std::string_view name) {
       std::ranges::all_of(name, is_name_character)) {
     return;
   }
-  throw std::invalid_argument("metric name " + internal::quoted(name) +
+  throw std::invalid_argument("metric name " + internal::in_quotes(name) +
                               ": begin with a letter, then at most 254 letters, digits or ._-/");
 }
 
 void check_unit(std::string_view name, std::string_view unit) {
   if (unit.size() <= unit_bytes_max && std::ranges::all_of(unit, is_printable)) return;
-  throw std::invalid_argument("metric '" + std::string(name) + "': unit " + internal::quoted(unit) +
+  throw std::invalid_argument("metric '" + std::string(name) + "': unit " +
+                              internal::in_quotes(unit) +
                               ": at most 63 printable ASCII characters, such as s, By, {message}");
 }
 

@@ -5,7 +5,6 @@
 namespace weir::telemetry::internal {
 namespace {
 
-constexpr std::size_t quoted_bytes_max = 100;
 constexpr std::string_view digits = "0123456789abcdef";
 
 unsigned byte_at(std::string_view text, std::size_t index) noexcept {
@@ -62,33 +61,10 @@ std::string escape_of(const Character& character, char first_byte) {
   return {'\\', 'x', digits[byte >> 4], digits[byte & 0xFu]};
 }
 
-std::string quoted(std::string_view text) {
-  std::string result = "'";
-  const std::string_view shown = text.substr(0, quoted_bytes_max);
-  for (const char c : shown) {
-    const bool is_plain = c >= ' ' && c <= '~' && c != '\'' && c != '\\';
-    if (is_plain) {
-      result += c;
-    } else {
-      result += escape_of({}, c);
-    }
-  }
-  return result + (shown.size() < text.size() ? "...'" : "'");
-}
-
 std::string number_text(double value) {
   char buffer[32];
   const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof(buffer), value);
   return {buffer, end.ptr};
-}
-
-std::string hex_text(const std::uint8_t* bytes, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += digits[bytes[i] >> 4];
-    text += digits[bytes[i] & 0xFu];
-  }
-  return text;
 }
 
 }  // namespace weir::telemetry::internal

@@ -27,13 +27,7 @@ inline constexpr std::string_view replacement = "\xEF\xBF\xBD";
 /// `\xNN` for a byte, `\uNNNN` for other characters that must not be printed as they are.
 std::string escape_of(const Character& character, char first_byte);
 
-/// In single quotes, with everything escaped that is no printable character; long ones are cut.
-std::string quoted(std::string_view text);
-
 /// The shortest digits that give the same number back; `nan`, `inf`, `-inf`.
 std::string number_text(double value);
-
-/// Two lower-case digits for each byte.
-std::string hex_text(const std::uint8_t* bytes, std::size_t count);
 
 }  // namespace weir::telemetry::internal

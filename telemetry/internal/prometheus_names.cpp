@@ -8,6 +8,7 @@
 
 #include <weir/telemetry/internal/character.hpp>
 #include <weir/telemetry/internal/instrument_state.hpp>
+#include <weir/telemetry/internal/text.hpp>
 
 namespace weir::telemetry::internal {
 namespace {
@@ -97,7 +98,9 @@ std::string digest_of(std::string_view name) {
   const std::uint8_t bytes[] = {
       static_cast<std::uint8_t>(hash >> 24), static_cast<std::uint8_t>(hash >> 16),
       static_cast<std::uint8_t>(hash >> 8), static_cast<std::uint8_t>(hash)};
-  return hex_text(bytes, sizeof(bytes));
+  std::string text;
+  append_hex(text, bytes);
+  return text;
 }
 
 std::vector<std::string> sample_names(const Family& family) {

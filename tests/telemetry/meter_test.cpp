@@ -44,7 +44,7 @@ TEST(Meter, RefusesANameThatOpenTelemetryWouldNotTake) {
 TEST(Meter, NamesWhatItRefusesWithoutControlCharacters) {
   Meter meter;
   EXPECT_EQ(refusal_of([&] { meter.counter("a\n'b"); }),
-            "metric name 'a\\x0a\\x27b': begin with a letter, then at most 254 letters, digits or "
+            "metric name 'a\\x0a\\'b': begin with a letter, then at most 254 letters, digits or "
             "._-/");
 }
 

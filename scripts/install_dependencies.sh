@@ -17,6 +17,7 @@ build_packages=(
   libgrpc++-dev # opentelemetry-cpp-dev needs this and protobuf-compiler-grpc, but does not say so
   libgtest-dev
   libprotobuf-dev
+  librocksdb-dev
   lld-19
   llvm-19 # names in sanitizer reports
   ninja-build

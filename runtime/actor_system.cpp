@@ -143,6 +143,8 @@ DeadLetterCounts ActorSystem::dead_letters() const noexcept {
   return counts;
 }
 
+std::uint64_t ActorSystem::random() noexcept { return core_->random(); }
+
 TimePoint ActorSystem::now() const noexcept { return TimePoint(Duration(core_->now_ns())); }
 
 const ActorSystemOptions& ActorSystem::options() const noexcept { return core_->options; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -80,6 +81,8 @@ class ActorSystem {
   DeadLetterCounts dead_letters() const noexcept;
 
   TimePoint now() const noexcept;
+  /// From the system's generator; the same for the same seed under simulation.
+  std::uint64_t random() noexcept;
   const ActorSystemOptions& options() const noexcept;
   unsigned threads() const noexcept;
 

@@ -9,12 +9,14 @@
 namespace weir::storage::engine {
 namespace {
 
-std::uint64_t trailing_number(std::string_view key) noexcept {
+/// True if the last eight bytes, a big endian number, are at most `horizon`.
+bool is_forgotten(std::string_view key, std::uint64_t horizon) noexcept {
+  if (key.size() < 8) return false;
   std::uint64_t number = 0;
   for (const char byte : key.substr(key.size() - 8)) {
     number = number << 8 | static_cast<unsigned char>(byte);
   }
-  return number;
+  return number <= horizon;
 }
 
 }  // namespace
@@ -218,7 +220,7 @@ Result<> MemoryEngine::collect() {
   if (!cursors_.empty()) return {};
   drop_dead_keys();
   std::erase_if(keys(Family::history),
-                [&](const auto& entry) { return trailing_number(entry.first) <= horizon_; });
+                [&](const auto& entry) { return is_forgotten(entry.first, horizon_); });
   return {};
 }
 

@@ -1,0 +1,217 @@
+#include <weir/storage/rocksdb/internal/database.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <rocksdb/statistics.h>
+#include <rocksdb/utilities/checkpoint.h>
+#include <weir/runtime/check.hpp>
+#include <weir/storage/rocksdb/internal/status.hpp>
+
+namespace weir::storage::rocksdb::internal {
+
+using engine::Errc;
+using engine::Wait;
+using ::rocksdb::Status;
+
+Database::Database(EngineOptions options, std::shared_ptr<::rocksdb::Env> environment)
+    : options_(std::move(options)),
+      directory_(options_.directory.string()),
+      environment_(std::move(environment)),
+      listener_(std::make_shared<Listener>(directory_, options_.events, failure_)),
+      tuning_(make_tuning(options_)) {
+  cursors_.directory = directory_;
+  tuning_.database.listeners.push_back(listener_);
+  if (environment_) tuning_.database.env = environment_.get();
+  tuning_.families[static_cast<std::size_t>(Family::history)].compaction_filter = &history_filter_;
+}
+
+Database::~Database() { (void)close(); }
+
+Status Database::open() {
+  std::vector<::rocksdb::ColumnFamilyDescriptor> families;
+  for (std::size_t family = 0; family < engine::family_count; ++family) {
+    families.emplace_back(std::string(engine::family_names[family]), tuning_.families[family]);
+  }
+  std::vector<::rocksdb::ColumnFamilyHandle*> handles;
+  ::rocksdb::DB* database = nullptr;
+  Status status = ::rocksdb::DB::Open(tuning_.database, directory_, families, &handles, &database);
+  if (!status.ok()) return status;
+  database_.reset(database);
+  std::ranges::copy(handles, handles_.begin());
+  is_closed_ = false;
+  return status;
+}
+
+Result<> Database::check_open() const {
+  if (is_closed_.load(std::memory_order_relaxed)) return Error(Errc::closed, directory_);
+  return {};
+}
+
+Result<> Database::check_writable() const {
+  if (auto open = check_open(); !open) return open;
+  return failure_.check();
+}
+
+Error Database::fail(const Status& status, std::string_view place) {
+  Error error = to_error(status, directory_, place);
+  failure_.latch(error);
+  return error;
+}
+
+std::unique_ptr<engine::Batch> Database::make_batch() { return std::make_unique<Batch>(handles_); }
+
+Result<> Database::write(engine::Batch& batch, Wait wait) {
+  if (auto writable = check_writable(); !writable) return writable;
+  auto& ours = static_cast<Batch&>(batch);
+  if (!ours.status().ok()) return to_error(ours.status(), directory_, "batch");
+  ::rocksdb::WriteOptions write;
+  write.disableWAL = !options_.write_ahead;
+  write.no_slowdown = wait == Wait::never;
+  const Status status = database_->Write(write, &ours.content());
+  if (status.ok()) [[likely]]
+    return {};
+  if (status.IsIncomplete() && wait == Wait::never) {
+    return Error(Errc::would_block, directory_ + ": writes are stalled");
+  }
+  return fail(status, "write");
+}
+
+Result<> Database::sync() {
+  if (auto writable = check_writable(); !writable) return writable;
+  if (!options_.write_ahead) return {};
+  syncs_.fetch_add(1, std::memory_order_relaxed);
+  if (const Status status = database_->FlushWAL(true); !status.ok()) return fail(status, "sync");
+  return {};
+}
+
+Result<bool> Database::get(Family family, std::string_view key, std::string& value,
+                           Wait wait) const {
+  if (auto open = check_open(); !open) return std::move(open).error();
+  ::rocksdb::ReadOptions read;
+  read.verify_checksums = true;
+  if (wait == Wait::never) read.read_tier = ::rocksdb::kBlockCacheTier;
+  const Status status = database_->Get(read, handle(family), to_slice(key), &value);
+  if (status.ok()) return true;
+  if (status.IsNotFound()) return false;
+  if (status.IsIncomplete()) return Error(Errc::would_block);
+  return to_error(status, directory_, describe_key(family, key));
+}
+
+std::unique_ptr<engine::Cursor> Database::make_cursor(Family family,
+                                                      engine::CursorOptions options) const {
+  if (auto open = check_open(); !open) {
+    return std::make_unique<FailedCursor>(std::move(open).error());
+  }
+  return std::make_unique<Cursor>(*database_, *handle(family), family, std::move(options),
+                                  cursors_);
+}
+
+void Database::set_horizon(std::uint64_t horizon) noexcept {
+  history_filter_.raise_horizon(horizon);
+}
+
+Result<> Database::collect() {
+  if (auto writable = check_writable(); !writable) return writable;
+  ::rocksdb::CompactRangeOptions range;
+  range.exclusive_manual_compaction = false;
+  // The filter must see the files at the bottom as well.
+  range.bottommost_level_compaction = ::rocksdb::BottommostLevelCompaction::kForceOptimized;
+  const Status status = database_->CompactRange(range, handle(Family::history), nullptr, nullptr);
+  if (!status.ok()) return to_error(status, directory_, "family 'history'");
+  return {};
+}
+
+Result<std::vector<std::string>> Database::copy_to(const std::filesystem::path& directory) {
+  if (auto writable = check_writable(); !writable) return std::move(writable).error();
+  std::error_code ignored;
+  if (std::filesystem::exists(directory, ignored)) {
+    return Error(Errc::already_exists, directory.string());
+  }
+  ::rocksdb::Checkpoint* made = nullptr;
+  Status status = ::rocksdb::Checkpoint::Create(database_.get(), &made);
+  const std::unique_ptr<::rocksdb::Checkpoint> checkpoint(made);
+  // Zero: puts all that is in memory into sorted files first, so that every byte of the copy is
+  // covered by a checksum in its manifest.
+  if (status.ok()) status = checkpoint->CreateCheckpoint(directory.string(), 0);
+  if (!status.ok()) return to_error(status, directory_, "copy to " + directory.string());
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<> Database::check_files() {
+  if (auto open = check_open(); !open) return open;
+  // Reads the manifest to its end, and CURRENT, which names it.
+  std::vector<std::string> families;
+  Status status = ::rocksdb::DB::ListColumnFamilies(tuning_.database, directory_, &families);
+  if (!status.ok()) return to_error(status, directory_, "manifest");
+  status = database_->VerifyFileChecksums(::rocksdb::ReadOptions());
+  if (!status.ok()) return to_error(status, directory_, "sorted files");
+  return {};
+}
+
+std::uint64_t Database::property(const std::string& name) const {
+  std::uint64_t value = 0;
+  return database_->GetAggregatedIntProperty(name, &value) ? value : 0;
+}
+
+engine::Statistics Database::statistics() const {
+  if (!check_open()) return {};
+  using Property = ::rocksdb::DB::Properties;
+  const auto& tickers = *tuning_.database.statistics;
+  std::uint64_t files = 0;
+  for (auto* family : handles_) {
+    ::rocksdb::ColumnFamilyMetaData description;
+    database_->GetColumnFamilyMetaData(family, &description);
+    files += description.file_count;
+  }
+  return {.log_bytes = tickers.getTickerCount(::rocksdb::WAL_FILE_BYTES),
+          .syncs = syncs_.load(std::memory_order_relaxed),
+          .memtable_bytes = property(Property::kCurSizeAllMemTables),
+          .cache_bytes = tuning_.cache->GetUsage(),
+          .cache_hits = tickers.getTickerCount(::rocksdb::BLOCK_CACHE_HIT),
+          .cache_misses = tickers.getTickerCount(::rocksdb::BLOCK_CACHE_MISS),
+          .file_bytes = property(Property::kLiveSstFilesSize),
+          .files = files,
+          .pending_compaction_bytes = property(Property::kEstimatePendingCompactionBytes),
+          .compactions = listener_->compactions(),
+          .stall_nanoseconds = tickers.getTickerCount(::rocksdb::STALL_MICROS) * 1000,
+          .is_stalled = property(Property::kIsWriteStopped) != 0 ||
+                        property(Property::kActualDelayedWriteRate) != 0};
+}
+
+/// Everything into sorted files, so that the next opening has no log to read.
+Status Database::persist() {
+  if (options_.write_ahead) {
+    // The log first: if there is no room for files, there may be for this.
+    if (Status status = database_->FlushWAL(true); !status.ok()) return status;
+  }
+  return database_->Flush({}, {handles_.begin(), handles_.end()});
+}
+
+Status Database::release() {
+  for (auto* family : handles_) {
+    if (Status status = database_->DestroyColumnFamilyHandle(family); !status.ok()) return status;
+  }
+  Status status = database_->Close();
+  database_.reset();
+  return status;
+}
+
+Result<> Database::close() {
+  if (is_closed_.exchange(true)) return {};
+  check(cursors_.open.load(std::memory_order_acquire) == 0,
+        "a cursor is still open when its engine closes");
+  const Result<> writable = failure_.check();
+  Status status = writable ? persist() : Status::OK();
+  if (Status released = release(); status.ok()) status = std::move(released);
+  if (!writable) return writable;
+  if (!status.ok()) return to_error(status, directory_, "close");
+  return {};
+}
+
+}  // namespace weir::storage::rocksdb::internal

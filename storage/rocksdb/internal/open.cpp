@@ -1,0 +1,130 @@
+#include <weir/storage/rocksdb/internal/open.hpp>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <rocksdb/env.h>
+#include <weir/storage/rocksdb/internal/database.hpp>
+#include <weir/storage/rocksdb/internal/lock.hpp>
+#include <weir/storage/rocksdb/internal/status.hpp>
+
+namespace weir::storage::rocksdb {
+namespace internal {
+namespace {
+
+using engine::Errc;
+using std::filesystem::path;
+
+/// Of a file in an engine's directory, by its name.
+enum class FileKind : std::uint8_t { current, data, other, foreign };
+
+FileKind kind_of(const path& file) {
+  const std::string name = file.filename().string();
+  const std::string extension = file.extension().string();
+  if (name == "CURRENT") return FileKind::current;
+  if (extension == ".sst" || extension == ".log") return FileKind::data;
+  for (const std::string_view prefix : {"MANIFEST-", "OPTIONS-", "LOG", "LOCK", "IDENTITY"}) {
+    if (name.starts_with(prefix)) return FileKind::other;
+  }
+  // Left by a crash while a file was being replaced, and by file systems.
+  return extension == ".dbtmp" || name == "lost+found" ? FileKind::other : FileKind::foreign;
+}
+
+/// Refuses to begin a new engine over something that is there. What a crash leaves while an engine
+/// is being made has no data yet.
+Result<> check_content(const path& directory) {
+  bool has_current = false;
+  std::optional<path> data;
+  std::optional<path> foreign;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    switch (kind_of(entry.path())) {
+      case FileKind::current: has_current = true; break;
+      case FileKind::data: data = entry.path(); break;
+      case FileKind::foreign: foreign = entry.path(); break;
+      case FileKind::other: break;
+    }
+  }
+  if (error) return Error(Errc::io_error, directory.string() + ": " + error.message());
+  if (has_current) return {};
+  if (foreign) {
+    return Error(Errc::not_a_store, directory.string() + " holds " + foreign->filename().string());
+  }
+  if (data) {
+    return Error(Errc::corruption, (directory / "CURRENT").string() + " is missing, but " +
+                                       data->filename().string() + " is there");
+  }
+  return {};
+}
+
+Result<> prepare(const path& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  const bool is_refused =
+      error == std::errc::permission_denied || error == std::errc::read_only_file_system;
+  if (error) {
+    return Error(is_refused ? Errc::read_only : Errc::io_error,
+                 directory.string() + ": " + error.message());
+  }
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+    return Error(Errc::read_only, directory.string() + " cannot be written to");
+  }
+  return check_content(directory);
+}
+
+/// For messages that name no file: only the manifest is read without its name being told.
+std::string manifest_of(const path& directory) {
+  std::string name;
+  std::ifstream(directory / "CURRENT") >> name;
+  return name.starts_with("MANIFEST-") ? name : "CURRENT";
+}
+
+Error opening_error(const ::rocksdb::Status& status, const path& directory) {
+  if (auto locked = lock_error(status, directory)) return *std::move(locked);
+  const std::string text = status.ToString();
+  if (status.IsInvalidArgument() && text.find("olumn famil") != std::string::npos) {
+    return Error(Errc::unsupported_format,
+                 directory.string() + ": written by a newer version? " + text);
+  }
+  // CURRENT or the manifest names a file that is not there.
+  if (status.IsPathNotFound() || status.IsNotFound()) {
+    return Error(Errc::corruption, directory.string() + ": a file is missing: " + text);
+  }
+  return to_error(status, directory.string(), manifest_of(directory));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<engine::Engine>> open_engine_on(
+    EngineOptions options, std::shared_ptr<::rocksdb::FileSystem> files) {
+  if (options.directory.empty()) {
+    return Error(Errc::invalid_argument, "an engine needs a directory");
+  }
+  if (options.memory_budget < memory_budget_min) {
+    return Error(Errc::invalid_argument,
+                 "a memory budget of " + std::to_string(options.memory_budget) +
+                     " bytes is less than " + std::to_string(memory_budget_min));
+  }
+  options.directory = std::filesystem::absolute(options.directory).lexically_normal();
+  if (!options.directory.has_filename()) options.directory = options.directory.parent_path();
+  if (auto prepared = prepare(options.directory); !prepared) return std::move(prepared).error();
+  std::shared_ptr<::rocksdb::Env> environment;
+  if (files) environment = ::rocksdb::NewCompositeEnv(files);
+  const path directory = options.directory;
+  auto database = std::make_unique<Database>(std::move(options), std::move(environment));
+  if (const auto status = database->open(); !status.ok()) return opening_error(status, directory);
+  return std::unique_ptr<engine::Engine>(std::move(database));
+}
+
+}  // namespace internal
+
+Result<std::unique_ptr<engine::Engine>> open_engine(EngineOptions options) {
+  return internal::open_engine_on(std::move(options), nullptr);
+}
+
+}  // namespace weir::storage::rocksdb

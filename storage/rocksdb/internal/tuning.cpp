@@ -1,0 +1,138 @@
+#include <weir/storage/rocksdb/internal/tuning.hpp>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/file_checksum.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/statistics.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_buffer_manager.h>
+
+namespace weir::storage::rocksdb::internal {
+namespace {
+
+using engine::Family;
+
+constexpr std::size_t kibibyte = 1024;
+constexpr std::size_t mebibyte = 1024 * kibibyte;
+
+/// What sets one family apart.
+struct Role {
+  std::size_t write_buffer_part;  // of the memory budget
+  std::size_t block_bytes;
+  bool has_filter;  // for families in which single keys are looked up, and may be missing
+};
+
+constexpr Role role_of(Family family) noexcept {
+  switch (family) {
+    case Family::meta: return {256, 4 * kibibyte, false};
+    case Family::rows: return {8, 8 * kibibyte, true};
+    case Family::history: return {16, 16 * kibibyte, false};
+    // Appended to and read in order: large blocks cost nothing and pack better.
+    case Family::log: return {8, 32 * kibibyte, false};
+    case Family::state: return {16, 8 * kibibyte, true};
+    case Family::checkpoints: return {256, 4 * kibibyte, true};
+  }
+  return {256, 4 * kibibyte, false};
+}
+
+::rocksdb::CompressionType best_compression() {
+  const auto supported = ::rocksdb::GetSupportedCompressions();
+  const bool has_lz4 = std::ranges::find(supported, ::rocksdb::kLZ4Compression) != supported.end();
+  return has_lz4 ? ::rocksdb::kLZ4Compression : ::rocksdb::kNoCompression;
+}
+
+/// Half of what the process may open, so that sockets have the other half.
+int max_open_files() {
+  static constexpr rlim_t needed = 256;
+  static constexpr rlim_t enough = 65536;
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return static_cast<int>(needed);
+  return static_cast<int>(std::clamp(limit.rlim_cur / 2, needed, enough));
+}
+
+std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
+    const Role& role, const std::shared_ptr<::rocksdb::Cache>& cache) {
+  ::rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.block_size = role.block_bytes;
+  table.format_version = 5;
+  // In the cache, so that they count; first in the queue for it, since every read needs them.
+  table.cache_index_and_filter_blocks = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  if (role.has_filter) {
+    table.filter_policy.reset(::rocksdb::NewBloomFilterPolicy(10));
+    table.optimize_filters_for_memory = true;
+  }
+  return std::shared_ptr<::rocksdb::TableFactory>(::rocksdb::NewBlockBasedTableFactory(table));
+}
+
+::rocksdb::ColumnFamilyOptions family_options(Family family, std::size_t budget,
+                                              const std::shared_ptr<::rocksdb::Cache>& cache) {
+  const Role role = role_of(family);
+  ::rocksdb::ColumnFamilyOptions options;
+  options.table_factory = make_table_factory(role, cache);
+  options.write_buffer_size = std::max(budget / role.write_buffer_part, 64 * kibibyte);
+  // A writer that must not wait needs somewhere to write while a flush is under way.
+  options.max_write_buffer_number = 4;
+  options.compression = best_compression();
+  options.level_compaction_dynamic_level_bytes = true;
+  options.target_file_size_base = std::clamp(budget / 4, 4 * mebibyte, 64 * mebibyte);
+  options.max_bytes_for_level_base = 4 * options.target_file_size_base;
+  options.force_consistency_checks = true;
+  return options;
+}
+
+void protect(::rocksdb::DBOptions& options, const EngineOptions& ours) {
+  options.paranoid_checks = true;
+  options.wal_recovery_mode = ::rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  // Checks every byte of a sorted file against the manifest, not only its blocks.
+  options.file_checksum_gen_factory = ::rocksdb::GetFileChecksumGenCrc32cFactory();
+  // A write goes to the log's buffer in this process; only `sync` goes to the disk.
+  options.manual_wal_flush = true;
+  options.track_and_verify_wals_in_manifest = true;
+  // Without a log the families would otherwise reach the disk one by one.
+  options.atomic_flush = !ours.write_ahead;
+  options.avoid_flush_during_shutdown = true;
+}
+
+}  // namespace
+
+Tuning make_tuning(const EngineOptions& ours) {
+  const std::size_t budget = ours.memory_budget;
+  Tuning tuning;
+  tuning.cache = ::rocksdb::NewLRUCache(budget / 4 * 3);
+  auto& options = tuning.database;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  protect(options, ours);
+  options.write_buffer_manager =
+      std::make_shared<::rocksdb::WriteBufferManager>(budget / 4, tuning.cache);
+  // Small families must not keep the log, which is read again after a crash, for long.
+  options.max_total_wal_size = std::max(budget / 2, mebibyte);
+  // Fewer than eight, so that one flush runs at a time: in parallel they are not always installed
+  // in order after one of them failed (RocksDB 7.8).
+  options.max_background_jobs = 4;
+  options.max_open_files = max_open_files();
+  // Files are removed on RocksDB's threads, not on the one that ends a cursor.
+  options.avoid_unnecessary_blocking_io = true;
+  options.skip_stats_update_on_db_open = true;
+  options.keep_log_file_num = 2;
+  options.max_log_file_size = mebibyte;
+  options.info_log_level = ::rocksdb::InfoLogLevel::WARN_LEVEL;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.statistics = ::rocksdb::CreateDBStatistics();
+  options.statistics->set_stats_level(::rocksdb::StatsLevel::kExceptHistogramOrTimers);
+  for (std::size_t family = 0; family < engine::family_count; ++family) {
+    tuning.families[family] = family_options(static_cast<Family>(family), budget, tuning.cache);
+  }
+  return tuning;
+}
+
+}  // namespace weir::storage::rocksdb::internal

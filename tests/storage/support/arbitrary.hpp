@@ -27,7 +27,7 @@ struct OrderKey {
   std::int64_t number = 0;
 
   static auto weir_fields(auto& self) { return std::tie(self.customer, self.number); }
-  friend bool operator==(const OrderKey&, const OrderKey&) = default;
+  friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
 };
 
 enum class Colour : std::uint8_t { red = 1, green = 2 };
@@ -166,6 +166,42 @@ struct Arbitrary<T> {
     internal::apply_components(
         [&]<class... Ts>(Ts&... components) { ((components = arbitrary<Ts>(random)), ...); },
         value);
+    return value;
+  }
+};
+
+template <class T>
+struct Arbitrary<std::vector<T>> {
+  static std::vector<T> make(Random& random) {
+    std::vector<T> items;
+    const std::size_t size = random.below(random.one_in(16) ? 200 : 4);
+    while (items.size() < size) items.push_back(arbitrary<T>(random));
+    return items;
+  }
+};
+
+template <class K, class V>
+struct Arbitrary<std::map<K, V>> {
+  static std::map<K, V> make(Random& random) {
+    std::map<K, V> entries;
+    for (std::size_t tries = random.below(5); tries > 0; --tries) {
+      entries.emplace(arbitrary<K>(random), arbitrary<V>(random));
+    }
+    return entries;
+  }
+};
+
+template <>
+struct Arbitrary<std::monostate> {
+  static std::monostate make(Random&) { return {}; }
+};
+
+template <class... Ts>
+struct Arbitrary<std::variant<Ts...>> {
+  static std::variant<Ts...> make(Random& random) {
+    std::size_t index = random.below(sizeof...(Ts));
+    std::variant<Ts...> value;
+    ((index-- == 0 ? void(value = arbitrary<Ts>(random)) : void()), ...);
     return value;
   }
 };

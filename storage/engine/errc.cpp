@@ -17,7 +17,7 @@ class StorageCategory final : public std::error_category {
       case Errc::failed: return "store failed earlier";
       case Errc::io_error: return "input or output failed";
       case Errc::no_space: return "disk full";
-      case Errc::corruption: return "corrupt data";
+      case Errc::corruption: return "corruption";
       case Errc::locked: return "directory in use";
       case Errc::not_a_store: return "not a store";
       case Errc::unsupported_format: return "unsupported format";

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/result.hpp>
+#include <weir/storage/engine/engine.hpp>
+#include <weir/storage/internal/store_core.hpp>
+
+namespace weir::storage::internal {
+
+/// Opens what the options name and starts the commit actor.
+Result<std::shared_ptr<StoreCore>> open_core(ActorSystem& system, StoreOptions options);
+
+/// The same on an engine that is there already.
+Result<std::shared_ptr<StoreCore>> open_core_on(ActorSystem& system, StoreOptions options,
+                                                std::unique_ptr<engine::Engine> engine);
+
+}  // namespace weir::storage::internal

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weir/runtime/result.hpp>
+#include <weir/storage/internal/row_reader.hpp>
+#include <weir/storage/internal/store_core.hpp>
+
+namespace weir::storage::internal {
+
+/// Some rows in order, in one piece of memory.
+class RowChunk {
+ public:
+  struct Entry {
+    std::string_view row_key;
+    std::string_view value;
+  };
+
+  void add(std::string_view row_key, std::string_view value);
+  std::size_t size() const noexcept { return ends_.size() / 2; }
+  std::size_t bytes() const noexcept { return bytes_.size(); }
+  Entry operator[](std::size_t index) const noexcept;
+  /// No rows come after these.
+  bool is_last = false;
+
+ private:
+  std::string bytes_;
+  std::vector<std::uint32_t> ends_;  // of keys and values
+};
+
+/// Where a scan is. Used by one thread at a time: the actor's, or one that may wait.
+class RangeReader {
+ public:
+  RangeReader(std::shared_ptr<StoreCore> core, engine::Family family, RowCursor::Range range,
+              Version version);
+
+  /// The next rows: at least one, unless there are no more. Without waiting it gives those it can
+  /// get, and `would_block` if that is none.
+  Result<RowChunk> read(std::size_t rows_max, std::size_t bytes_max, engine::Wait wait);
+  /// Where the rest begins, and its end.
+  const RowCursor::Range& rest() const noexcept { return rest_; }
+
+ private:
+  Result<RowChunk> take(RowCursor& cursor, std::size_t rows_max, std::size_t bytes_max);
+
+  const std::shared_ptr<StoreCore> core_;
+  const engine::Family family_;
+  RowCursor::Range rest_;
+  const Version version_;
+  std::unique_ptr<RowCursor> cursor_;  // one that may wait, kept between chunks
+};
+
+}  // namespace weir::storage::internal

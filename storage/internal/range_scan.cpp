@@ -1,0 +1,98 @@
+#include <weir/storage/internal/range_scan.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <weir/storage/internal/transaction_state.hpp>
+
+namespace weir::storage::internal {
+namespace {
+
+constexpr std::size_t chunk_rows_max = 16 * 1024;
+constexpr std::size_t chunk_bytes_max = std::size_t{1} << 20;
+// So many rows are read on the actor's thread before others get a turn.
+constexpr std::size_t inline_rows_max = 256;
+
+}  // namespace
+
+RangeScan::RangeScan(std::shared_ptr<StoreCore> core, engine::Family family, RowCursor::Range range,
+                     Version version, TransactionState* transaction)
+    : reader_(std::make_shared<RangeReader>(std::move(core), family, range, version)),
+      range_(std::move(range)),
+      transaction_(transaction) {
+  if (transaction_) range_index_ = transaction_->begin_range(range_.begin);
+}
+
+bool RangeScan::has_answer() const noexcept {
+  return error_ || position_ < chunk_.size() || chunk_.is_last;
+}
+
+std::optional<RangeScan::Entry> RangeScan::take() {
+  for (;;) {
+    const bool has_stored = position_ < chunk_.size();
+    const TransactionState::Own* own = nullptr;
+    if (transaction_) {
+      own = transaction_->own_write_after(has_begun_ ? last_key_ : range_.begin, has_begun_,
+                                          range_.end);
+    }
+    if (!has_stored && !own) return std::nullopt;
+    if (own && (!has_stored || own->first <= chunk_[position_].row_key)) {
+      if (has_stored && own->first == chunk_[position_].row_key) ++position_;
+      last_key_ = own->first;
+      has_begun_ = true;
+      if (!own->second.value) continue;
+      return Entry{key_of(own->first), *own->second.value};
+    }
+    const auto entry = chunk_[position_++];
+    if (transaction_) {
+      last_key_ = entry.row_key;
+      has_begun_ = true;
+    }
+    return Entry{key_of(entry.row_key), entry.value};
+  }
+}
+
+Result<RowChunk> RangeScan::ChunkRead::operator()() const {
+  return reader->read(rows_max, chunk_bytes_max, engine::Wait::allowed);
+}
+
+Result<> RangeScan::accept(Result<RowChunk> chunk) {
+  if (!chunk) {
+    error_ = chunk.error();
+    return chunk.error();
+  }
+  chunk_ = *std::move(chunk);
+  position_ = 0;
+  rows_max_ = std::min(rows_max_ * 4, chunk_rows_max);
+  if (transaction_) {
+    transaction_->extend_range(range_index_, chunk_.is_last ? range_.end : reader_->rest().begin);
+  }
+  return {};
+}
+
+Result<> RangeScan::read_blocking() {
+  if (error_) return *error_;
+  while (!has_answer()) {
+    if (auto read = accept(ChunkRead{reader_, rows_max_}()); !read) return read;
+  }
+  return {};
+}
+
+bool RangeScan::Refill::try_now() {
+  is_used_ = true;
+  if (scan_.rows_max_ > inline_rows_max) return false;
+  return awaiter_.try_now(
+      [&] { return scan_.reader_->read(scan_.rows_max_, chunk_bytes_max, engine::Wait::never); });
+}
+
+bool RangeScan::Refill::wait(std::coroutine_handle<> handle) {
+  return awaiter_.wait(ChunkRead{scan_.reader_, scan_.rows_max_}, handle);
+}
+
+Result<> RangeScan::Refill::finish() {
+  if (scan_.error_) return *scan_.error_;
+  if (!is_used_) return {};
+  return scan_.accept(awaiter_.take());
+}
+
+}  // namespace weir::storage::internal

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include <weir/storage/internal/pin.hpp>
+#include <weir/storage/internal/range_scan.hpp>
+#include <weir/storage/internal/read.hpp>
+#include <weir/storage/internal/row_format.hpp>
+#include <weir/storage/key_range.hpp>
+#include <weir/storage/space.hpp>
+
+namespace weir::storage::internal {
+
+/// The key as it is stored: that of the space, then its own.
+template <class Space>
+std::string space_key(const Space& space, const typename Space::KeyType& key) {
+  std::string out;
+  append_big_endian(space.id(), out);
+  KeyCodec<typename Space::KeyType>::encode(key, out);
+  return out;
+}
+
+template <class Space>
+RowCursor::Range space_range(const Space& space, const KeyRange<typename Space::KeyType>& range) {
+  return {row_key(space.id(), range.begin()),
+          range.end().empty() ? space_end(space.id()) : row_key(space.id(), range.end())};
+}
+
+/// `unknown_space` unless it belongs to the store.
+Result<> check_space(const StoreCore& core, const SpaceHandle& space);
+
+PendingRead read_at(const Pin& pin, const SpaceHandle& space, std::string key);
+RangeScan scan_at(const Pin& pin, const SpaceHandle& space, RowCursor::Range range);
+
+}  // namespace weir::storage::internal

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <weir/runtime/actor_ref.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
+#include <weir/storage/engine/engine.hpp>
+#include <weir/storage/internal/commit_request.hpp>
+#include <weir/storage/internal/pins.hpp>
+#include <weir/storage/internal/printable.hpp>
+#include <weir/storage/internal/store_directory.hpp>
+#include <weir/storage/options.hpp>
+#include <weir/storage/version.hpp>
+
+namespace weir::storage::internal {
+
+/// What may go.
+struct Collectable {
+  Version horizon;    // row versions that ended at or before this one
+  Version log_floor;  // change records before this one
+};
+
+/// Asks the commit actor for the next version. The commit is visible, and as durable as the store
+/// is meant to be, when that version has been published.
+struct Commit {
+  using Reply = Version;
+  std::unique_ptr<CommitRequest> request;
+};
+/// Writes what has been accepted.
+struct Flush {};
+/// Brings what has been written to disk.
+struct Sync {};
+/// From time to time: lets go what nobody needs any more.
+struct Tidy {};
+/// The same, now.
+struct Collect {
+  using Reply = Collectable;
+};
+/// Writes and syncs what has been accepted, and accepts nothing more.
+struct Close {
+  using Reply = bool;
+};
+
+using CommitRef = ActorRef<Commit, Collect, Close>;
+
+/// What a store, its transactions and its actors share. Usable from any thread.
+struct StoreCore {
+  StoreCore(StoreOptions store_options, std::optional<StoreDirectory> store_directory,
+            std::unique_ptr<engine::Engine> store_engine, Version newest, Version horizon,
+            Version log_floor)
+      : options(std::move(store_options)),
+        directory(std::move(store_directory)),
+        engine(std::move(store_engine)),
+        published(newest.number),
+        pins(horizon),
+        newest_history(newest.number),
+        first_logged(log_floor.number) {}
+  /// The last one who uses the store closes its files.
+  ~StoreCore();
+  StoreCore(const StoreCore&) = delete;
+  StoreCore& operator=(const StoreCore&) = delete;
+
+  Version newest() const noexcept { return {published.published()}; }
+  /// False if every row is still as it was at `version`, or was made since.
+  bool has_history_after(Version version) const noexcept {
+    return newest_history.load(std::memory_order_acquire) > version.number;
+  }
+  /// `overtaken` if the change log does not have all that came after `version`.
+  Result<> check_log_reaches(Version version) const;
+  /// Why nothing more is committed, if so.
+  std::optional<Error> end() const {
+    const std::lock_guard lock(mutex_);
+    return end_;
+  }
+  /// Nothing more is committed; only the first reason counts.
+  void set_end(const Error& reason) {
+    const std::lock_guard lock(mutex_);
+    if (!end_) end_ = reason;
+  }
+
+  const StoreOptions options;
+  const std::optional<StoreDirectory> directory;  // its lock; none in memory
+  const std::unique_ptr<engine::Engine> engine;
+  SequenceBarrier published;  // the newest version that may be read
+  Pins pins;
+  /// The newest commit that replaced or removed a row. Raised before that commit is written.
+  std::atomic<std::uint64_t> newest_history;
+  /// The oldest version in the change log.
+  std::atomic<std::uint64_t> first_logged;
+  CommitRef committer;
+  /// One when the commit actor is gone and uses nothing of this any more. Outlives both.
+  const std::shared_ptr<SequenceBarrier> committer_gone = std::make_shared<SequenceBarrier>();
+  const std::uint64_t life = next_life();  // tells stores apart
+
+ private:
+  static std::uint64_t next_life() noexcept;
+
+  mutable std::mutex mutex_;
+  std::optional<Error> end_;  // guarded by `mutex_`
+};
+
+}  // namespace weir::storage::internal

@@ -1,0 +1,157 @@
+#include <weir/storage/internal/store_directory.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <weir/storage/errc.hpp>
+
+namespace weir::storage::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view magic = "weir store\nformat ";
+
+Error failure(int error, const fs::path& path, std::string_view what) {
+  const std::error_code cause(error, std::generic_category());
+  const bool is_read_only = error == EACCES || error == EROFS || error == EPERM;
+  const Errc code = is_read_only      ? Errc::read_only
+                    : error == ENOSPC ? Errc::no_space
+                                      : Errc::io_error;
+  return Error(code, path.string() + ": " + std::string(what) + ": " + cause.message());
+}
+
+std::string pid_in(int lock) {
+  std::array<char, 16> text{};
+  const ssize_t read = ::pread(lock, text.data(), text.size(), 0);
+  if (read <= 0) return "unknown";
+  std::string pid(text.data(), static_cast<std::size_t>(read));
+  while (!pid.empty() && pid.back() == '\n') pid.pop_back();
+  return pid;
+}
+
+Result<int> lock_in(const fs::path& path) {
+  const fs::path file = path / "LOCK";
+  const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock < 0) return failure(errno, file, "cannot be opened");
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    const std::string pid = pid_in(lock);
+    ::close(lock);
+    if (error != EWOULDBLOCK) return failure(error, file, "cannot be locked");
+    return Error(Errc::locked, path.string() + " is open in process " + pid +
+                                   (pid == std::to_string(::getpid()) ? ", this one" : ""));
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(lock, 0) != 0 ||
+      ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    const int error = errno;
+    ::close(lock);
+    return failure(error, file, "cannot be written");
+  }
+  return lock;
+}
+
+/// Written aside and renamed: it is whole or not there.
+Result<> write_format(const fs::path& path) {
+  const fs::path file = path / "FORMAT";
+  const fs::path aside = path / "FORMAT.new";
+  const std::string text = std::string(magic) + std::to_string(StoreDirectory::format) + "\n";
+  const int out = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (out < 0) return failure(errno, aside, "cannot be opened");
+  const bool is_written =
+      ::write(out, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(out) == 0;
+  const int error = errno;
+  ::close(out);
+  if (!is_written) return failure(error, aside, "cannot be written");
+  if (::rename(aside.c_str(), file.c_str()) != 0) return failure(errno, file, "cannot be named");
+  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return failure(errno, path, "cannot be opened");
+  const bool is_synced = ::fsync(directory) == 0;
+  ::close(directory);
+  return is_synced ? Result<>() : failure(errno, path, "cannot be synced");
+}
+
+/// True if nothing is there but what a store that was being made leaves behind.
+Result<bool> is_unused(const fs::path& path) {
+  std::error_code error;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (name != "LOCK" && name != "FORMAT.new") return false;
+  }
+  if (error) return failure(error.value(), path, "cannot be listed");
+  return true;
+}
+
+}  // namespace
+
+Result<> StoreDirectory::check_format(const fs::path& path) {
+  const fs::path file = path / "FORMAT";
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (!in) return Error(Errc::not_a_store, path.string() + " has no readable file FORMAT");
+  std::string_view rest = text.view();
+  if (!rest.starts_with(magic)) {
+    return Error(Errc::not_a_store, file.string() + " is not of a Weir store");
+  }
+  rest.remove_prefix(magic.size());
+  int found = 0;
+  const auto [end, parsed] = std::from_chars(rest.data(), rest.data() + rest.size(), found);
+  if (parsed != std::errc() || std::string_view(end, rest.data() + rest.size()) != "\n") {
+    return Error(Errc::corruption, file.string() + " names no format");
+  }
+  if (found != format) {
+    return Error(Errc::unsupported_format, file.string() + ": format " + std::to_string(found) +
+                                               "; this version of Weir knows format " +
+                                               std::to_string(format));
+  }
+  return {};
+}
+
+Result<StoreDirectory> StoreDirectory::open(fs::path path) {
+  if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+    return failure(errno, path, "cannot be made");
+  }
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return Error(Errc::not_a_store, path.string() + " is not a directory");
+  }
+  const bool has_format = fs::exists(path / "FORMAT", error);
+  if (!has_format) {
+    auto unused = is_unused(path);
+    if (!unused) return unused.error();
+    if (!*unused) {
+      return Error(Errc::not_a_store,
+                   path.string() + " is not empty, and has no file FORMAT: not a Weir store");
+    }
+  } else if (auto checked = check_format(path); !checked) {
+    return checked.error();
+  }
+  auto lock = lock_in(path);
+  if (!lock) return lock.error();
+  StoreDirectory directory(std::move(path), *lock);
+  if (!has_format) {
+    if (auto written = write_format(directory.path_); !written) return written.error();
+  }
+  return directory;
+}
+
+StoreDirectory::~StoreDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+}  // namespace weir::storage::internal

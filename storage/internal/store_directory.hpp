@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+#include <weir/runtime/result.hpp>
+
+namespace weir::storage::internal {
+
+/// A directory that is a store, held for this process alone.
+///
+///     FORMAT     "weir store\nformat 1\n"
+///     LOCK       locked while it is open; holds the number of the process that opened it last
+///     data/      the engine's files
+class StoreDirectory {
+ public:
+  static constexpr int format = 1;
+
+  /// Makes it if it is not there. Refuses one that holds something else, has a format that this
+  /// version does not know, cannot be written to, or is open elsewhere.
+  static Result<StoreDirectory> open(std::filesystem::path path);
+
+  StoreDirectory(StoreDirectory&& other) noexcept
+      : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+  StoreDirectory& operator=(StoreDirectory&&) = delete;
+  ~StoreDirectory();
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  std::filesystem::path data() const { return path_ / "data"; }
+
+  /// Reads the format of a directory that is not opened; for tools.
+  static Result<> check_format(const std::filesystem::path& path);
+
+ private:
+  StoreDirectory(std::filesystem::path path, int lock) noexcept
+      : path_(std::move(path)), lock_(lock) {}
+
+  std::filesystem::path path_;
+  int lock_ = -1;  // descriptor
+};
+
+}  // namespace weir::storage::internal

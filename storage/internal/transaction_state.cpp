@@ -1,0 +1,144 @@
+#include <weir/storage/internal/transaction_state.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <weir/runtime/blocking_pool.hpp>
+#include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/span.hpp>
+#include <weir/runtime/try.hpp>
+#include <weir/storage/errc.hpp>
+#include <weir/storage/internal/checkpoint_format.hpp>
+#include <weir/storage/internal/row_format.hpp>
+
+namespace weir::storage::internal {
+namespace {
+
+using engine::Family;
+using engine::Wait;
+
+Error too_large(std::string_view what, std::size_t bytes, std::size_t bytes_max) {
+  return Error(Errc::too_large, std::string(what) + " of " + std::to_string(bytes) +
+                                    " bytes; the limit is " + std::to_string(bytes_max));
+}
+
+/// Finds the rows that will be replaced. False if some are on disk, and it may not wait.
+Result<bool> find_replaced(const StoreCore& core, std::vector<Write>& writes, Wait wait) {
+  bool is_complete = true;
+  std::string value;
+  for (Write& write : writes) {
+    if (write.kind != WriteKind::row || write.is_before_known) continue;
+    auto found = core.engine->get(Family::rows, write.key, value, wait);
+    if (!found && found.error() == Errc::would_block) {
+      is_complete = false;
+      continue;
+    }
+    if (!found) return found.error();
+    if (*found) write.before = value;
+    write.is_before_known = true;
+  }
+  return is_complete;
+}
+
+}  // namespace
+
+PendingRead TransactionState::read(Family family, std::string key) {
+  if (const auto own = writes_.find(key); own != writes_.end()) {
+    return Result<PendingRead::Bytes>(own->second.value);
+  }
+  reads_.push_back(ConflictWindow::hash(key));
+  return PendingRead(PointRead{core(), family, std::move(key), snapshot()});
+}
+
+PendingRead TransactionState::read_checkpoint(std::string_view name) {
+  const std::string key = row_key(checkpoint_space, name);
+  if (const auto own = writes_.find(key); own != writes_.end()) {
+    return Result<PendingRead::Bytes>(own->second.value);
+  }
+  reads_.push_back(ConflictWindow::hash(key));
+  return PendingRead(PointRead{core(), Family::checkpoints, std::string(name), snapshot()});
+}
+
+void TransactionState::write(WriteKind kind, std::string key, std::optional<std::string> value) {
+  if (key.size() > key_bytes_max + 4) {
+    return note_error(too_large("a key", key.size() - 4, key_bytes_max));
+  }
+  if (value && value->size() > value_bytes_max) {
+    return note_error(too_large("a value", value->size(), value_bytes_max));
+  }
+  bytes_ += key.size() + (value ? value->size() : 0);
+  if (bytes_ > transaction_bytes_max) {
+    return note_error(too_large("a transaction", bytes_, transaction_bytes_max));
+  }
+  writes_.insert_or_assign(std::move(key), Slot{kind, std::move(value), writes_made_++});
+}
+
+std::size_t TransactionState::begin_range(std::string begin) {
+  ranges_.push_back({begin, begin});
+  return ranges_.size() - 1;
+}
+
+void TransactionState::extend_range(std::size_t index, std::string end) {
+  ranges_[index].end = std::move(end);
+}
+
+const TransactionState::Own* TransactionState::own_write_after(std::string_view from, bool is_after,
+                                                               std::string_view end) const {
+  const auto own = is_after ? writes_.upper_bound(from) : writes_.lower_bound(from);
+  if (own == writes_.end() || (!end.empty() && own->first >= end)) return nullptr;
+  return &*own;
+}
+
+std::unique_ptr<CommitRequest> TransactionState::make_request() {
+  auto request = std::make_unique<CommitRequest>();
+  request->snapshot = snapshot();
+  request->reads = std::move(reads_);
+  request->ranges = std::move(ranges_);
+  request->sorted_keys.reserve(writes_.size(), bytes_);
+  for (const auto& [key, slot] : writes_) request->sorted_keys.add(key);
+
+  std::vector<Own*> in_order;
+  in_order.reserve(writes_.size());
+  for (Own& own : writes_) in_order.push_back(&own);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const Own* a, const Own* b) { return a->second.order < b->second.order; });
+  request->writes.reserve(in_order.size());
+  for (Own* own : in_order) {
+    request->writes.push_back({own->second.kind, own->first, std::move(own->second.value)});
+  }
+  request->origin = std::move(origin_);
+  request->trace = current_trace();
+  return request;
+}
+
+Task<Result<Version>> TransactionState::commit(std::unique_ptr<TransactionState> state) {
+  if (state->error_) co_return *state->error_;
+  if (state->writes_.empty()) co_return state->snapshot();
+
+  const std::shared_ptr<StoreCore> core = state->core();
+  if (auto end = core->end()) co_return *end;
+  auto request = state->make_request();
+  auto found = find_replaced(*core, request->writes, Wait::never);
+  if (found && !*found) {
+    auto call = [core, writes = std::move(request->writes)]() mutable {
+      auto complete = find_replaced(*core, writes, Wait::allowed);
+      return complete ? Result<std::vector<Write>>(std::move(writes)) : complete.error();
+    };
+    WEIR_CO_TRY(writes, co_await on_blocking_pool(std::move(call)));
+    request->writes = std::move(writes);
+  } else if (!found) {
+    co_return found.error();
+  }
+
+  // From here on the outcome is not the caller's any more: it is waited for.
+  const CancellationShield shield;
+  auto version = co_await core->committer.ask<Commit>(std::move(request)).within(forever);
+  if (!version && version.error() == weir::Errc::stopped) {
+    co_return core->end().value_or(Error(Errc::closed, "the actor system has stopped"));
+  }
+  if (!version) co_return version.error();
+  WEIR_CO_TRY_VOID(co_await core->published.wait_until(version->number));
+  co_return *version;
+}
+
+}  // namespace weir::storage::internal

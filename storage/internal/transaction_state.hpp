@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weir/runtime/result.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/storage/internal/commit_request.hpp>
+#include <weir/storage/internal/pin.hpp>
+#include <weir/storage/internal/read.hpp>
+#include <weir/storage/space.hpp>
+
+namespace weir::storage::internal {
+
+/// What a read-write transaction has read and written so far. Confined to one actor.
+class TransactionState {
+ public:
+  struct Slot {
+    WriteKind kind;
+    std::optional<std::string> value;
+    std::uint64_t order;
+  };
+  using Writes = std::map<std::string, Slot, std::less<>>;
+  using Own = Writes::value_type;
+
+  explicit TransactionState(Pin pin) : pin_(std::move(pin)) {}
+
+  Version snapshot() const noexcept { return pin_.version(); }
+  const std::shared_ptr<StoreCore>& core() const noexcept { return pin_.core(); }
+  void set_origin(std::string origin) { origin_ = std::move(origin); }
+
+  PendingRead read(engine::Family family, std::string key);
+  PendingRead read_checkpoint(std::string_view name);
+  /// Mistakes are told by `commit`.
+  void write(WriteKind kind, std::string key, std::optional<std::string> value);
+  void note_error(Error error) {
+    if (!error_) error_ = std::move(error);
+  }
+
+  /// For scans: a range that has been read up to its beginning; how far it has been read since.
+  std::size_t begin_range(std::string begin);
+  void extend_range(std::size_t index, std::string end);
+  /// The first key written at or after `from`, or after it, and before `end`.
+  const Own* own_write_after(std::string_view from, bool is_after, std::string_view end) const;
+
+  /// The transaction ends with it.
+  static Task<Result<Version>> commit(std::unique_ptr<TransactionState> state);
+
+ private:
+  std::unique_ptr<CommitRequest> make_request();
+
+  Pin pin_;
+  Writes writes_;
+  std::vector<std::uint64_t> reads_;
+  std::vector<ReadRange> ranges_;
+  std::string origin_;
+  std::optional<Error> error_;
+  std::uint64_t writes_made_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace weir::storage::internal

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Persisted: never change. Numbers and lengths as values have them.
+namespace weir::storage::internal {
+
+/// Seven bits in each byte, the lowest first; all but the last byte have their high bit set.
+void append_varint(std::uint64_t number, std::string& out);
+/// Refuses what is longer than it need be, or larger than `max`.
+bool take_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number);
+
+/// 0, -1, 1, -2 ... as 0, 1, 2, 3 ...: small numbers of either sign are short.
+constexpr std::uint64_t zigzag(std::int64_t number) noexcept {
+  return static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
+}
+constexpr std::int64_t unzigzag(std::uint64_t number) noexcept {
+  return static_cast<std::int64_t>(number >> 1 ^ (~(number & 1) + 1));
+}
+
+/// The length as a varint, and the bytes.
+void append_sized(std::string_view bytes, std::string& out);
+bool take_sized(std::string_view& in, std::string_view& bytes);
+
+inline std::string_view as_text(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline void assign(std::string_view from, std::vector<std::byte>& to) {
+  const auto* first = reinterpret_cast<const std::byte*>(from.data());
+  to.assign(first, first + from.size());
+}
+
+/// As each item has a byte at least, there are not more of them than bytes.
+inline bool take_count(std::string_view& in, std::uint64_t& count) {
+  std::string_view rest = in;
+  if (!take_varint(rest, ~std::uint64_t{0}, count) || count > rest.size()) return false;
+  in = rest;
+  return true;
+}
+
+}  // namespace weir::storage::internal

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/storage/change_log.hpp>
+#include <weir/storage/options.hpp>
+#include <weir/storage/read_transaction.hpp>
+#include <weir/storage/space.hpp>
+#include <weir/storage/transaction.hpp>
+
+namespace weir::storage {
+
+/// A versioned store of rows and state, with one log of all changes.
+///
+///     auto store = Store::open(system, {.directory = "/var/lib/shop"}).value();
+///     ...
+///     auto orders = (co_await store.open_rows<std::uint64_t, Order>("orders")).value();
+///     auto transaction = store.begin();
+///     transaction.put(orders, 7, order);
+///     auto version = co_await transaction.commit();
+///
+/// Usable from any thread. Its actor system outlives it; transactions may outlive it, and keep its
+/// files open until they end: until then it cannot be opened again.
+class Store {
+ public:
+  /// Opens a directory, or a store in memory. Waits for the disk: inside an actor, call it through
+  /// `on_blocking_pool`.
+  static Result<Store> open(ActorSystem& system, StoreOptions options = {});
+
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) = delete;
+  /// Closes it. Inside an actor it does not wait for that.
+  ~Store();
+
+  /// Opens a key space, and makes it if it is not there. `wrong_type` if it holds other types.
+  template <class K, class V>
+  Task<Result<RowSpace<K, V>>> open_rows(std::string name) {
+    return open_space<RowSpace<K, V>>(core_, std::move(name));
+  }
+  template <class K, class V>
+  Task<Result<StateSpace<K, V>>> open_state(std::string name) {
+    return open_space<StateSpace<K, V>>(core_, std::move(name));
+  }
+  /// What is in the catalog at the newest version.
+  Task<Result<std::vector<SpaceInfo>>> spaces() const;
+
+  /// The newest version that may be read.
+  Version version() const noexcept;
+  /// A read-write transaction at the newest version.
+  Transaction begin() const;
+  /// Reads the newest version.
+  ReadTransaction read() const;
+  /// Reads an older one: `version_collected` if it is not kept any more, `future_version` if it is
+  /// not there yet.
+  Result<ReadTransaction> read_at(Version version) const;
+  ChangeLog log() const;
+
+  /// Lets go what nobody needs any more, and rewrites files so that their space is free.
+  Task<Result<>> collect();
+  engine::Statistics statistics() const;
+
+  /// Ends committing: what has been accepted goes to disk, later commits get `Errc::closed`.
+  Task<Result<>> close();
+
+  ActorSystem& system() const noexcept { return *system_; }
+
+ private:
+  Store(ActorSystem& system, std::shared_ptr<internal::StoreCore> core) noexcept;
+
+  template <class Space>
+  static Task<Result<Space>> open_space(std::shared_ptr<internal::StoreCore> core,
+                                        std::string name) {
+    SpaceInfo wanted{.kind = Space::kind,
+                     .name = std::move(name),
+                     .key_signature = KeyCodec<typename Space::KeyType>::signature(),
+                     .value_signature = ValueCodec<typename Space::ValueType>::signature()};
+    auto info = co_await find_or_make_space(core, std::move(wanted));
+    if (!info) co_return std::move(info).error();
+    co_return internal::SpaceAccess::make<Space>(*std::move(info), life_of(*core));
+  }
+  static Task<Result<std::shared_ptr<const SpaceInfo>>> find_or_make_space(
+      std::shared_ptr<internal::StoreCore> core, SpaceInfo wanted);
+  static std::uint64_t life_of(const internal::StoreCore& core) noexcept;
+
+  ActorSystem* system_;
+  std::shared_ptr<internal::StoreCore> core_;  // null when moved from
+};
+
+}  // namespace weir::storage

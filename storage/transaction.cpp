@@ -1,0 +1,85 @@
+#include <weir/storage/transaction.hpp>
+
+#include <weir/storage/errc.hpp>
+#include <weir/storage/internal/checkpoint_format.hpp>
+
+namespace weir::storage {
+namespace {
+
+Error ended(Version version) {
+  return Error(Errc::ended,
+               "the transaction that began at version " + to_string(version) + " has ended");
+}
+
+}  // namespace
+
+Result<std::optional<Checkpoint>> GetCheckpoint::decode(Result<std::optional<std::string>> bytes) {
+  if (!bytes) return std::move(bytes).error();
+  if (!*bytes) return std::optional<Checkpoint>();
+  const auto stored = internal::parse_checkpoint(**bytes);
+  if (!stored) return Error(Errc::corruption, "not a checkpoint");
+  return std::optional<Checkpoint>(Checkpoint{stored->version, std::string(stored->payload)});
+}
+
+Transaction::Transaction(internal::Pin pin)
+    : version_(pin.version()),
+      state_(std::make_unique<internal::TransactionState>(std::move(pin))) {}
+
+internal::PendingRead Transaction::read(const internal::SpaceHandle& space, engine::Family family,
+                                        std::string key) {
+  if (!state_) return Result<internal::PendingRead::Bytes>(ended(version_));
+  if (auto known = check_space(*state_->core(), space); !known) {
+    return Result<internal::PendingRead::Bytes>(known.error());
+  }
+  return state_->read(family, std::move(key));
+}
+
+internal::RangeScan Transaction::scan(const internal::SpaceHandle& space, engine::Family family,
+                                      internal::RowCursor::Range range) {
+  if (!state_) return internal::RangeScan(ended(version_));
+  if (auto known = check_space(*state_->core(), space); !known) {
+    return internal::RangeScan(known.error());
+  }
+  return internal::RangeScan(state_->core(), family, std::move(range), version_, state_.get());
+}
+
+void Transaction::write(const internal::SpaceHandle& space, internal::WriteKind kind,
+                        std::string key, std::optional<std::string> value) {
+  if (!state_) return;  // `commit` tells
+  if (auto known = check_space(*state_->core(), space); !known) {
+    return state_->note_error(known.error());
+  }
+  state_->write(kind, std::move(key), std::move(value));
+}
+
+GetCheckpoint Transaction::checkpoint(std::string_view name) {
+  if (!state_) return GetCheckpoint(Result<internal::PendingRead::Bytes>(ended(version_)));
+  return GetCheckpoint(state_->read_checkpoint(name));
+}
+
+void Transaction::set_checkpoint(std::string_view name, Version version, std::string_view payload) {
+  if (!state_) return;
+  state_->write(internal::WriteKind::checkpoint,
+                internal::row_key(internal::checkpoint_space, name),
+                internal::encode_checkpoint({version, payload}));
+}
+
+void Transaction::forget_checkpoint(std::string_view name) {
+  if (!state_) return;
+  state_->write(internal::WriteKind::checkpoint,
+                internal::row_key(internal::checkpoint_space, name), std::nullopt);
+}
+
+void Transaction::set_origin(std::string origin) {
+  if (state_) state_->set_origin(std::move(origin));
+}
+
+Task<Result<Version>> Transaction::commit() {
+  if (!state_) {
+    // A coroutine of its own, as this one must not refer to the transaction.
+    return [](Error error) -> Task<Result<Version>> { co_return error; }(ended(version_));
+  }
+  return internal::TransactionState::commit(std::move(state_));
+}
+
+}  // namespace weir::storage

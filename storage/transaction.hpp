@@ -1,0 +1,107 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <weir/runtime/task.hpp>
+#include <weir/storage/checkpoint.hpp>
+#include <weir/storage/get.hpp>
+#include <weir/storage/internal/space_key.hpp>
+#include <weir/storage/internal/transaction_state.hpp>
+#include <weir/storage/key_range.hpp>
+#include <weir/storage/scan.hpp>
+#include <weir/storage/space.hpp>
+
+namespace weir::storage {
+
+/// Reads the store as of one version and collects writes, which `commit` makes true together, or
+/// not at all.
+///
+/// Serializable: the outcome is as if it had run alone at the moment of its commit. If others have
+/// since written what it read, `commit` gives `Errc::conflict`, and it has to be run again:
+/// `transact` does that. It sees its own writes.
+///
+/// Confined to one actor. Letting it go without `commit` changes nothing.
+class Transaction {
+ public:
+  /// What it reads; in commits of others since, only conflicts are seen.
+  Version version() const noexcept { return version_; }
+
+  template <class K, class V>
+  Get<V> get(const RowSpace<K, V>& space, const std::type_identity_t<K>& key) {
+    return Get<V>(read(space, engine::Family::rows, internal::space_key(space, key)));
+  }
+  template <class K, class V>
+  Get<V> get(const StateSpace<K, V>& space, const std::type_identity_t<K>& key) {
+    return Get<V>(read(space, engine::Family::state, internal::space_key(space, key)));
+  }
+  template <class K, class V>
+  Scan<K, V> scan(const RowSpace<K, V>& space, KeyRange<K> range = KeyRange<K>::all()) {
+    return Scan<K, V>(scan(space, engine::Family::rows, internal::space_range(space, range)));
+  }
+  template <class K, class V>
+  Scan<K, V> scan(const StateSpace<K, V>& space, KeyRange<K> range = KeyRange<K>::all()) {
+    return Scan<K, V>(scan(space, engine::Family::state, internal::space_range(space, range)));
+  }
+
+  /// Inserts or replaces. Mistakes, such as a value above its limit, are told by `commit`.
+  template <class K, class V>
+  void put(const RowSpace<K, V>& space, const std::type_identity_t<K>& key,
+           const std::type_identity_t<V>& value) {
+    write(space, internal::WriteKind::row, internal::space_key(space, key), encode_value(value));
+  }
+  template <class K, class V>
+  void put(const StateSpace<K, V>& space, const std::type_identity_t<K>& key,
+           const std::type_identity_t<V>& value) {
+    write(space, internal::WriteKind::state, internal::space_key(space, key), encode_value(value));
+  }
+  /// Removing what is not there is no mistake, and no change.
+  template <class K, class V>
+  void remove(const RowSpace<K, V>& space, const std::type_identity_t<K>& key) {
+    write(space, internal::WriteKind::row, internal::space_key(space, key), std::nullopt);
+  }
+  template <class K, class V>
+  void remove(const StateSpace<K, V>& space, const std::type_identity_t<K>& key) {
+    write(space, internal::WriteKind::state, internal::space_key(space, key), std::nullopt);
+  }
+
+  /// How far the consumer `name` has come, if it has come anywhere.
+  GetCheckpoint checkpoint(std::string_view name);
+  /// The consumer has dealt with everything up to `version`: the change log need not be kept for
+  /// it. Only forwards; a new consumer begins wherever the log still reaches. The payload is its
+  /// own.
+  void set_checkpoint(std::string_view name, Version version, std::string_view payload = {});
+  /// There is no such consumer any more.
+  void forget_checkpoint(std::string_view name);
+
+  /// Who commits, for those who read the change log.
+  void set_origin(std::string origin);
+
+  /// Makes the writes true, all or none, and gives the version that has them. When it returns they
+  /// are as durable as the store's options say, and visible to everyone. Without writes it gives
+  /// the version that was read. Once it has begun it is not cancelled with its caller, since the
+  /// outcome would not be known.
+  ///
+  /// `conflict`: run it again. `failed` and errors of the disk: nothing is committed until the
+  /// store is reopened.
+  Task<Result<Version>> commit();
+
+ private:
+  friend class Store;
+  explicit Transaction(internal::Pin pin);
+
+  internal::PendingRead read(const internal::SpaceHandle& space, engine::Family family,
+                             std::string key);
+  internal::RangeScan scan(const internal::SpaceHandle& space, engine::Family family,
+                           internal::RowCursor::Range range);
+  void write(const internal::SpaceHandle& space, internal::WriteKind kind, std::string key,
+             std::optional<std::string> value);
+
+  Version version_;
+  std::unique_ptr<internal::TransactionState> state_;  // null when it has ended
+};
+
+}  // namespace weir::storage

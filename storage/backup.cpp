@@ -1,0 +1,134 @@
+#include <weir/storage/backup.hpp>
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <weir/storage/errc.hpp>
+#include <weir/storage/internal/files.hpp>
+#include <weir/storage/internal/make_backup.hpp>
+#include <weir/storage/internal/manifest.hpp>
+#include <weir/storage/internal/store_directory.hpp>
+
+namespace weir::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+using internal::Manifest;
+using internal::ManifestFile;
+
+/// Removes a directory that was begun and not finished.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path path) : path_(std::move(path)) {}
+  ~Unfinished() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  void keep() noexcept { path_.clear(); }
+
+ private:
+  fs::path path_;
+};
+
+Result<> make_directory(const fs::path& path) {
+  if (::mkdir(path.c_str(), 0755) == 0) return {};
+  return internal::file_error(errno, path, "cannot be made");
+}
+
+Result<> fill(engine::Engine& engine, const fs::path& directory, Manifest& manifest) {
+  auto copied = engine.copy_to(directory / "data");
+  if (!copied) return copied.error();
+  if (auto format = internal::StoreDirectory::write_format(directory); !format) return format;
+  manifest.files.clear();
+  for (std::string& name : *copied) {
+    auto file = internal::read_file(directory, "data/" + name);
+    if (!file) return file.error();
+    manifest.files.push_back(*std::move(file));
+  }
+  auto format = internal::read_file(directory, "FORMAT");
+  if (!format) return format.error();
+  manifest.files.push_back(*std::move(format));
+  return internal::write_manifest(directory, manifest);
+}
+
+Result<Manifest> check_files(const fs::path& directory) {
+  auto manifest = internal::read_manifest(directory);
+  if (!manifest) return manifest.error();
+  for (const ManifestFile& listed : manifest->files) {
+    auto found = internal::read_file(directory, listed.path);
+    if (!found) return found.error();
+    if (found->bytes == listed.bytes && found->checksum == listed.checksum) continue;
+    return Error(Errc::corruption,
+                 (directory / listed.path).string() + " is not what was backed up: its " +
+                     (found->bytes == listed.bytes ? "checksum" : "length") + " differs");
+  }
+  return manifest;
+}
+
+Result<> copy_files(const Manifest& manifest, const fs::path& from, const fs::path& to) {
+  if (auto made = make_directory(to / "data"); !made) return made;
+  for (const ManifestFile& file : manifest.files) {
+    if (auto copied = internal::copy_file(from / file.path, to / file.path); !copied) {
+      return copied;
+    }
+  }
+  if (auto synced = internal::sync_directory(to / "data"); !synced) return synced;
+  return internal::sync_directory(to);
+}
+
+}  // namespace
+
+namespace internal {
+
+Result<BackupInfo> make_backup(engine::Engine& engine, const fs::path& directory, Version version,
+                               std::uint64_t microseconds) {
+  if (auto made = make_directory(directory); !made) return made.error();
+  Unfinished unfinished(directory);
+  Manifest manifest{.version = version, .microseconds = microseconds, .files = {}};
+  if (auto filled = fill(engine, directory, manifest); !filled) return filled.error();
+  unfinished.keep();
+  return manifest.info(directory);
+}
+
+}  // namespace internal
+
+Result<BackupInfo> read_backup(const fs::path& directory) {
+  auto manifest = internal::read_manifest(directory);
+  if (!manifest) return manifest.error();
+  return manifest->info(directory);
+}
+
+Result<BackupInfo> check_backup(const fs::path& directory) {
+  auto manifest = check_files(directory);
+  if (!manifest) return manifest.error();
+  return manifest->info(directory);
+}
+
+Result<BackupInfo> restore_backup(const fs::path& backup, const fs::path& target) {
+  auto manifest = check_files(backup);
+  if (!manifest) return manifest.error();
+  std::error_code error;
+  if (fs::exists(target, error)) {
+    return Error(Errc::already_exists, target.string() + " is there already");
+  }
+  // Made aside, so that a store that is there is a whole one.
+  fs::path aside = target;
+  aside += ".restoring";
+  if (auto made = make_directory(aside); !made) return made.error();
+  Unfinished unfinished(aside);
+  if (auto copied = copy_files(*manifest, backup, aside); !copied) return copied.error();
+  fs::rename(aside, target, error);
+  if (error) return internal::file_error(error.value(), target, "cannot be named");
+  unfinished.keep();
+  if (auto synced = internal::sync_directory(target.parent_path()); !synced) {
+    return synced.error();
+  }
+  return manifest->info(target);
+}
+
+}  // namespace weir::storage

@@ -99,6 +99,10 @@ Task<Result<std::shared_ptr<const SpaceInfo>>> Store::find_or_make_space(
   }
 }
 
+std::uint64_t Store::microseconds() const noexcept {
+  return core_->microseconds_at(system_->now());
+}
+
 std::uint64_t Store::life_of(const StoreCore& core) noexcept { return core.life; }
 
 Task<Result<std::vector<SpaceInfo>>> Store::spaces() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/task.hpp>
+#include <weir/storage/backup.hpp>
 #include <weir/storage/change_log.hpp>
 #include <weir/storage/options.hpp>
 #include <weir/storage/read_transaction.hpp>
@@ -61,6 +63,15 @@ class Store {
   Result<ReadTransaction> read_at(Version version) const;
   ChangeLog log() const;
 
+  /// Copies the store, as it is, into a new directory on the same file system; `restore_backup`
+  /// makes a store of it again. Commits go on meanwhile.
+  Task<Result<BackupInfo>> back_up(std::filesystem::path directory);
+  /// The same by name, inside the store's directory. Letters, digits, `-`, `_` and `.` make a name.
+  Task<Result<BackupInfo>> make_savepoint(std::string name);
+  Task<Result<>> remove_savepoint(std::string name);
+  /// Those that are whole, in order of their names.
+  Task<Result<std::vector<BackupInfo>>> savepoints() const;
+
   /// Lets go what nobody needs any more, and rewrites files so that their space is free.
   Task<Result<>> collect();
   engine::Statistics statistics() const;
@@ -86,6 +97,7 @@ class Store {
   }
   static Task<Result<std::shared_ptr<const SpaceInfo>>> find_or_make_space(
       std::shared_ptr<internal::StoreCore> core, SpaceInfo wanted);
+  std::uint64_t microseconds() const noexcept;
   static std::uint64_t life_of(const internal::StoreCore& core) noexcept;
 
   ActorSystem* system_;

@@ -31,8 +31,7 @@ Error fault(Family family, std::string_view key, const std::string& what) {
 
 class Verifier {
  public:
-  Verifier(Engine& engine, VerifyOptions options)
-      : engine_(engine), options_(std::move(options)) {}
+  Verifier(Engine& engine, VerifyOptions options) : engine_(engine), options_(std::move(options)) {}
 
   Result<VerifyReport> run() {
     if (auto files = engine_.check_files(); !files) return files.error();
@@ -40,9 +39,9 @@ class Verifier {
     if (!store) return store.error();
     report_.newest = store->newest;
     report_.oldest_logged = store->log_floor;
-    for (const auto step : {&Verifier::check_rows, &Verifier::check_history,
-                            &Verifier::check_states, &Verifier::check_checkpoints,
-                            &Verifier::check_log}) {
+    for (const auto step :
+         {&Verifier::check_rows, &Verifier::check_history, &Verifier::check_states,
+          &Verifier::check_checkpoints, &Verifier::check_log}) {
       if (auto checked = (this->*step)(); !checked) return checked.error();
     }
     return report_;
@@ -68,8 +67,9 @@ class Verifier {
     const auto stored = internal::parse_stored(value);
     if (!stored) return fault(family, key, "not a stored value");
     if (stored->version > report_.newest) {
-      return fault(family, key, "version " + to_string(stored->version) +
-                                    " is newer than the newest, " + to_string(report_.newest));
+      return fault(family, key,
+                   "version " + to_string(stored->version) + " is newer than the newest, " +
+                       to_string(report_.newest));
     }
     return *stored;
   }
@@ -130,8 +130,8 @@ class Verifier {
     Version expected = report_.oldest_logged;
     std::optional<std::uint64_t> total;
     std::uint64_t records = 0;
-    auto walked = walk(
-        Family::log, records, [&](std::string_view key, std::string_view value) -> Result<> {
+    auto walked =
+        walk(Family::log, records, [&](std::string_view key, std::string_view value) -> Result<> {
           if (key != internal::log_key(expected)) {
             return fault(Family::log, key, "version " + to_string(expected) + " is missing");
           }

@@ -12,18 +12,11 @@ namespace {
 using engine::Family;
 using engine::Wait;
 
-std::int64_t epoch_of(const StoreOptions& options, TimePoint now) {
-  const auto opened = options.opened_at.value_or(
-      std::chrono::sys_time<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-  return (opened.time_since_epoch() - now.time_since_epoch()).count();
-}
-
 }  // namespace
 
 CommitActor::CommitActor(std::shared_ptr<StoreCore> core, LogRetention retention)
     : goodbye_{core->committer_gone},
       core_(std::move(core)),
-      epoch_(epoch_of(core_->options, now())),
       accepted_(core_->newest()),
       written_(accepted_),
       synced_(accepted_),
@@ -31,10 +24,6 @@ CommitActor::CommitActor(std::shared_ptr<StoreCore> core, LogRetention retention
       retention_(std::move(retention)),
       batch_(core_->engine->make_batch()),
       spare_(core_->engine->make_batch()) {}
-
-std::uint64_t CommitActor::microseconds() const {
-  return static_cast<std::uint64_t>((now().time_since_epoch().count() + epoch_) / 1000);
-}
 
 Result<Version> CommitActor::on(Commit commit) {
   if (auto end = core_->end()) return *end;
@@ -162,8 +151,9 @@ void CommitActor::append_row(Version version, const Write& write) {
 }
 
 void CommitActor::append_record(Version version, const CommitRequest& request) {
-  retention_.total_bytes = encode_changes(record_, {microseconds(), request.origin, &request.trace},
-                                          retention_.total_bytes, changes_);
+  retention_.total_bytes =
+      encode_changes(record_, {core_->microseconds_at(now()), request.origin, &request.trace},
+                     retention_.total_bytes, changes_);
   batch_->put(Family::log, log_key(version), record_);
 }
 

@@ -52,7 +52,6 @@ class CommitActor final : public Actor<Commit, Flush, Sync, Tidy, Collect, Close
                      std::string_view key);
   void append_record(Version version, const CommitRequest& request);
   void note_checkpoint(const Write& write);
-  std::uint64_t microseconds() const;
 
   // Writing.
   Result<> write_now();
@@ -77,7 +76,6 @@ class CommitActor final : public Actor<Commit, Flush, Sync, Tidy, Collect, Close
 
   const Goodbye goodbye_;
   const std::shared_ptr<StoreCore> core_;
-  const std::int64_t epoch_;  // what to add to the system's clock to get the time of day
 
   Version accepted_;  // the newest version that was given
   Version written_;   // visible to readers of the engine

@@ -189,7 +189,8 @@ Task<Result<Version>> CommitActor::next_log_floor() {
   Version floor = std::min(retention_.passed_by_all(newest), kept_since(retention.log)).next();
   floor = std::min(floor, core_->pins.oldest_or(newest).next());
   const auto age_max = static_cast<std::uint64_t>(retention.log_age_max.count() / 1000);
-  const std::uint64_t oldest = microseconds() - std::min(microseconds(), age_max);
+  const std::uint64_t time = core_->microseconds_at(now());
+  const std::uint64_t oldest = time - std::min(time, age_max);
   WEIR_CO_TRY(limit, co_await on_blocking_pool([core = core_, total = retention_.total_bytes,
                                                 bytes = retention.log_bytes_max, oldest] {
                 return log_limit(*core, total, bytes, oldest);

@@ -18,9 +18,9 @@ Result<std::shared_ptr<StoreCore>> start(ActorSystem& system, StoreOptions optio
   auto store = read_stored_store(*engine);
   if (!store) return store.error();
   engine->set_horizon(store->horizon.number);
-  auto core =
-      std::make_shared<StoreCore>(std::move(options), std::move(directory), std::move(engine),
-                                  store->newest, store->horizon, store->log_floor);
+  auto core = std::make_shared<StoreCore>(std::move(options), system.now(), std::move(directory),
+                                          std::move(engine), store->newest, store->horizon,
+                                          store->log_floor);
   SpawnOptions spawning{.name = "store", .mailbox_capacity = unbounded};
   core->committer =
       system.spawn<CommitActor>(std::move(spawning), core, std::move(store->retention));

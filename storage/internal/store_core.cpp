@@ -12,6 +12,12 @@ std::uint64_t StoreCore::next_life() noexcept {
   return ++lives;
 }
 
+Duration StoreCore::epoch_at(const StoreOptions& options, TimePoint now) {
+  const std::chrono::sys_time<Duration> opened =
+      options.opened_at.value_or(std::chrono::system_clock::now());
+  return opened.time_since_epoch() - now.time_since_epoch();
+}
+
 StoreCore::~StoreCore() {
   // What was acknowledged is safe already, and there is nobody left to tell.
   if (auto closed = engine->close(); !closed) {

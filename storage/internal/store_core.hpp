@@ -49,10 +49,12 @@ using CommitRef = ActorRef<Commit, Collect, Close>;
 
 /// What a store, its transactions and its actors share. Usable from any thread.
 struct StoreCore {
-  StoreCore(StoreOptions store_options, std::optional<StoreDirectory> store_directory,
+  StoreCore(StoreOptions store_options, TimePoint now,
+            std::optional<StoreDirectory> store_directory,
             std::unique_ptr<engine::Engine> store_engine, Version newest, Version horizon,
             Version log_floor)
       : options(std::move(store_options)),
+        epoch(epoch_at(options, now)),
         directory(std::move(store_directory)),
         engine(std::move(store_engine)),
         published(newest.number),
@@ -83,6 +85,8 @@ struct StoreCore {
   }
 
   const StoreOptions options;
+  /// What to add to the system's clock to get the time of day.
+  const Duration epoch;
   const std::optional<StoreDirectory> directory;  // its lock; none in memory
   const std::unique_ptr<engine::Engine> engine;
   SequenceBarrier published;  // the newest version that may be read
@@ -96,8 +100,15 @@ struct StoreCore {
   const std::shared_ptr<SequenceBarrier> committer_gone = std::make_shared<SequenceBarrier>();
   const std::uint64_t life = next_life();  // tells stores apart
 
+  /// The time of day when the system's clock shows `now`, in microseconds since 1970.
+  std::uint64_t microseconds_at(TimePoint now) const noexcept {
+    const Duration since = now.time_since_epoch() + epoch;
+    return static_cast<std::uint64_t>(since.count() / 1000);
+  }
+
  private:
   static std::uint64_t next_life() noexcept;
+  static Duration epoch_at(const StoreOptions& options, TimePoint now);
 
   mutable std::mutex mutex_;
   std::optional<Error> end_;  // guarded by `mutex_`

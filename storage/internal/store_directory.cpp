@@ -8,13 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include <weir/storage/errc.hpp>
+#include <weir/storage/internal/files.hpp>
+#include <weir/storage/internal/manifest.hpp>
 
 namespace weir::storage::internal {
 namespace {
@@ -22,15 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view magic = "weir store\nformat ";
-
-Error failure(int error, const fs::path& path, std::string_view what) {
-  const std::error_code cause(error, std::generic_category());
-  const bool is_read_only = error == EACCES || error == EROFS || error == EPERM;
-  const Errc code = is_read_only      ? Errc::read_only
-                    : error == ENOSPC ? Errc::no_space
-                                      : Errc::io_error;
-  return Error(code, path.string() + ": " + std::string(what) + ": " + cause.message());
-}
 
 std::string pid_in(int lock) {
   std::array<char, 16> text{};
@@ -44,12 +35,12 @@ std::string pid_in(int lock) {
 Result<int> lock_in(const fs::path& path) {
   const fs::path file = path / "LOCK";
   const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock < 0) return failure(errno, file, "cannot be opened");
+  if (lock < 0) return file_error(errno, file, "cannot be opened");
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
     const std::string pid = pid_in(lock);
     ::close(lock);
-    if (error != EWOULDBLOCK) return failure(error, file, "cannot be locked");
+    if (error != EWOULDBLOCK) return file_error(error, file, "cannot be locked");
     return Error(Errc::locked, path.string() + " is open in process " + pid +
                                    (pid == std::to_string(::getpid()) ? ", this one" : ""));
   }
@@ -58,30 +49,9 @@ Result<int> lock_in(const fs::path& path) {
       ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     const int error = errno;
     ::close(lock);
-    return failure(error, file, "cannot be written");
+    return file_error(error, file, "cannot be written");
   }
   return lock;
-}
-
-/// Written aside and renamed: it is whole or not there.
-Result<> write_format(const fs::path& path) {
-  const fs::path file = path / "FORMAT";
-  const fs::path aside = path / "FORMAT.new";
-  const std::string text = std::string(magic) + std::to_string(StoreDirectory::format) + "\n";
-  const int out = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (out < 0) return failure(errno, aside, "cannot be opened");
-  const bool is_written =
-      ::write(out, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-      ::fsync(out) == 0;
-  const int error = errno;
-  ::close(out);
-  if (!is_written) return failure(error, aside, "cannot be written");
-  if (::rename(aside.c_str(), file.c_str()) != 0) return failure(errno, file, "cannot be named");
-  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return failure(errno, path, "cannot be opened");
-  const bool is_synced = ::fsync(directory) == 0;
-  ::close(directory);
-  return is_synced ? Result<>() : failure(errno, path, "cannot be synced");
 }
 
 /// True if nothing is there but what a store that was being made leaves behind.
@@ -92,7 +62,7 @@ Result<bool> is_unused(const fs::path& path) {
     const std::string name = entry->path().filename();
     if (name != "LOCK" && name != "FORMAT.new") return false;
   }
-  if (error) return failure(error.value(), path, "cannot be listed");
+  if (error) return file_error(error.value(), path, "cannot be listed");
   return true;
 }
 
@@ -100,11 +70,11 @@ Result<bool> is_unused(const fs::path& path) {
 
 Result<> StoreDirectory::check_format(const fs::path& path) {
   const fs::path file = path / "FORMAT";
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) return Error(Errc::not_a_store, path.string() + " has no readable file FORMAT");
-  std::string_view rest = text.view();
+  auto content = read_whole_file(file);
+  if (!content) {
+    return Error(Errc::not_a_store, path.string() + " has no readable file FORMAT");
+  }
+  std::string_view rest = *content;
   if (!rest.starts_with(magic)) {
     return Error(Errc::not_a_store, file.string() + " is not of a Weir store");
   }
@@ -122,13 +92,21 @@ Result<> StoreDirectory::check_format(const fs::path& path) {
   return {};
 }
 
+Result<> StoreDirectory::write_format(const fs::path& path) {
+  return write_whole_file(path / "FORMAT", std::string(magic) + std::to_string(format) + "\n");
+}
+
 Result<StoreDirectory> StoreDirectory::open(fs::path path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
-    return failure(errno, path, "cannot be made");
+    return file_error(errno, path, "cannot be made");
   }
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     return Error(Errc::not_a_store, path.string() + " is not a directory");
+  }
+  if (fs::exists(path / manifest_name, error)) {
+    return Error(Errc::not_a_store,
+                 path.string() + " is a backup: restore it to a directory of its own");
   }
   const bool has_format = fs::exists(path / "FORMAT", error);
   if (!has_format) {

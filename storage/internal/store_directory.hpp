@@ -12,6 +12,7 @@ namespace weir::storage::internal {
 ///     FORMAT     "weir store\nformat 1\n"
 ///     LOCK       locked while it is open; holds the number of the process that opened it last
 ///     data/      the engine's files
+///     savepoints/<name>/   backups by name
 class StoreDirectory {
  public:
   static constexpr int format = 1;
@@ -27,7 +28,10 @@ class StoreDirectory {
 
   const std::filesystem::path& path() const noexcept { return path_; }
   std::filesystem::path data() const { return path_ / "data"; }
+  std::filesystem::path savepoints() const { return path_ / "savepoints"; }
 
+  /// Marks a directory as a store.
+  static Result<> write_format(const std::filesystem::path& path);
   /// Reads the format of a directory that is not opened; for tools.
   static Result<> check_format(const std::filesystem::path& path);
 

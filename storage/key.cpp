@@ -1,7 +1,5 @@
 #include <weir/storage/key.hpp>
 
-#include <cstring>
-
 namespace weir::storage::internal {
 namespace {
 
@@ -37,7 +35,7 @@ bool take(std::string_view& in, Bytes& out) {
 void append_escaped_prefix(std::string_view bytes, std::string& out) {
   std::size_t at = bytes.find(escape);
   while (at != std::string_view::npos) {
-    out.append(bytes.data(), at + 1);
+    out.append(bytes.substr(0, at + 1));
     out.push_back(escaped_zero);
     bytes.remove_prefix(at + 1);
     at = bytes.find(escape);

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -151,7 +152,7 @@ struct KeyCodec<K> {
 
   static Number ordered(K key) {
     Number bits = std::bit_cast<Number>(key);
-    if (key != key) bits = nan;
+    if (std::isnan(key)) bits = nan;
     if (key == 0) bits = 0;
     return static_cast<Number>((bits & sign) != 0 ? ~bits : bits | sign);
   }

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include <weir/storage/errc.hpp>
@@ -18,8 +20,8 @@ int order(const K& left, const K& right) {
 
 template <internal::Float K>
 int order(const K& left, const K& right) {
-  const bool left_is_nan = left != left;
-  const bool right_is_nan = right != right;
+  const bool left_is_nan = std::isnan(left);
+  const bool right_is_nan = std::isnan(right);
   if (left_is_nan || right_is_nan) return int{left_is_nan} - int{right_is_nan};
   return left < right ? -1 : right < left ? 1 : 0;
 }

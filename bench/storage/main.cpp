@@ -1,0 +1,87 @@
+// `weir_bench_storage weir|raw <workload>`: one workload, done by Weir's store or by RocksDB alone.
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include <weir/bench/storage/workloads.hpp>
+
+namespace weir::bench::storage {
+
+std::string value_of(std::uint64_t row) {
+  std::string value(value_bytes, '\0');
+  std::uint64_t state = row * 0x9E3779B97F4A7C15 + 1;
+  for (char& byte : value) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    byte = static_cast<char>(state);
+  }
+  return value;
+}
+
+Directory::Directory() {
+  const char* parent = std::getenv("TMPDIR");
+  std::string name = std::string(parent ? parent : "/tmp") + "/weir_bench_XXXXXX";
+  if (!::mkdtemp(name.data())) {
+    std::perror(name.c_str());
+    std::exit(1);
+  }
+  path_ = name;
+}
+
+Directory::~Directory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+double resident_mebibytes() {
+  std::ifstream statm("/proc/self/statm");
+  double total = 0;
+  double resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1024 * 1024);
+}
+
+std::string run_in_child(void (*child)(const std::filesystem::path&),
+                         const std::filesystem::path& path) {
+  int pipe[2];
+  if (::pipe(pipe) != 0) std::exit(1);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(pipe[1], STDOUT_FILENO);
+    ::close(pipe[0]);
+    child(path);
+    std::_Exit(1);
+  }
+  ::close(pipe[1]);
+  std::string output;
+  char bytes[256];
+  for (ssize_t count; (count = ::read(pipe[0], bytes, sizeof bytes)) > 0;) {
+    output.append(bytes, static_cast<std::size_t>(count));
+  }
+  ::close(pipe[0]);
+  ::waitpid(pid, nullptr, 0);
+  return output;
+}
+
+}  // namespace weir::bench::storage
+
+int main(int argc, char** argv) {
+  using namespace weir::bench::storage;
+  if (argc == 3) {
+    const std::string_view subject = argv[1];
+    for (const auto& workload : subject == "raw" ? raw_workloads() : weir_workloads()) {
+      if (workload.name == argv[2]) {
+        workload.run();
+        return 0;
+      }
+    }
+  }
+  std::fprintf(stderr, "usage: %s weir|raw <workload>\n", argv[0]);
+  return 2;
+}

@@ -1,0 +1,114 @@
+"""Storage: Weir's store beside RocksDB alone doing the same, in alternating runs."""
+
+from harness.bars import Bar, at_least, at_most, figure
+from harness.build import build_target
+from harness.runner import Load, Program, run_alternating
+from harness.stats import median
+from harness.suites import Suite
+from harness.table import format_table
+
+WORKLOADS = [
+    ("commit_buffered", "one writer, commits of 10 rows of 100 bytes, `buffered`"),
+    ("commit_durable", "64 committers of such commits, `durable`; one of them beside it"),
+    ("point_read", "rows read at a version, at random among 1 M"),
+    ("hot_read", "the same among 1,000 rows"),
+    ("scan", "1 M rows in order"),
+    ("replay", "1 M changes read from the change log"),
+    ("wake", "from a commit in memory to a reader that is awake"),
+    ("open", "10 M rows: opening after a kill and after a clean stop, memory while loading"),
+]
+ONLY_WEIR = {"wake"}
+
+
+class Storage(Suite):
+    name = "storage"
+    summary = "commits, reads, scans, the change log and opening, as ratios to raw RocksDB"
+
+    def workloads(self):
+        return WORKLOADS
+
+    def run(self, options, report):
+        binary = str(build_target(options.build_dir, "weir_bench_storage",
+                                  "does bench/storage have a CMakeLists.txt?"))
+        programs = {name: Program(name, (binary, name)) for name in ("weir", "raw")}
+        runs = options.runs or (1 if options.quick else 5)
+        load = Load(scale=0.05 if options.quick else 1.0)
+        rows, bars = [], []
+        for workload, _ in WORKLOADS:
+            if not options.wants(workload):
+                continue
+            subjects = [programs["weir"]]
+            if workload not in ONLY_WEIR:
+                subjects.append(programs["raw"])
+            workload_runs = 1 if workload == "open" else runs
+            results = run_alternating(subjects, workload, load, workload_runs)
+            rows.append(row(workload, results))
+            bars += BARS[workload](results)
+        print(format_table(["workload", "unit", "weir", "raw RocksDB", "more"], rows))
+        print()
+        report.add(bars)
+
+
+def middle(results, subject, key=None):
+    return median([result.figure(key) for result in results[subject]])
+
+
+def ratio(results, key=None):
+    """Weir's figure by that of the raw run beside it; the median of the pairs."""
+    pairs = zip(results["weir"], results["raw"])
+    return median([ours.figure(key) / theirs.figure(key) for ours, theirs in pairs])
+
+
+def row(workload, results):
+    extras = results["weir"][0].extras
+    more = " ".join(f"{key}={figure(middle(results, 'weir', key))}" for key in extras)
+    raw = figure(middle(results, "raw")) if "raw" in results else "-"
+    return [workload, results["weir"][0].unit, figure(middle(results, "weir")), raw, more]
+
+
+def commit_buffered(results):
+    return [Bar("storage_commit_vs_raw", ratio(results), at_least(0.5)),
+            Bar("storage_log_bytes_per_row", middle(results, "weir", "log_per_row"), at_most(2.3))]
+
+
+def commit_durable(results):
+    gain = median([result.figure() / result.figure("one") for result in results["weir"]])
+    return [Bar("storage_group_commit_gain", gain, at_least(20)),
+            Bar("storage_group_commit_vs_raw", ratio(results), at_least(0.8))]
+
+
+def faster(name, target):
+    """For times: how many times as fast as raw."""
+    return lambda results: [Bar(name, 1 / ratio(results), at_least(target))]
+
+
+def replay(results):
+    return [Bar("storage_replay_per_second", middle(results, "weir"), at_least(1_000_000)),
+            Bar("storage_replay_vs_raw", ratio(results), at_least(0.5))]
+
+
+def wake(results):
+    p50 = middle(results, "weir")
+    tail = median([result.figure("p99") / result.figure() for result in results["weir"]])
+    return [Bar("storage_wake_p50_us", p50, at_most(20)),
+            Bar("storage_wake_p99_by_p50", tail, at_most(10))]
+
+
+def opening(results):
+    return [Bar("storage_open_clean_ms", middle(results, "weir", "clean"), at_most(1000)),
+            Bar("storage_open_killed_vs_raw", ratio(results), at_most(1.5)),
+            Bar("storage_resident_mb", middle(results, "weir", "resident_mb"), at_most(400))]
+
+
+BARS = {
+    "commit_buffered": commit_buffered,
+    "commit_durable": commit_durable,
+    "point_read": faster("storage_point_read_vs_raw", 0.6),
+    "hot_read": faster("storage_hot_read_vs_raw", 0.8),
+    "scan": faster("storage_scan_vs_raw", 0.5),
+    "replay": replay,
+    "wake": wake,
+    "open": opening,
+}
+
+SUITE = Storage()

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The storage benchmark: what both subjects, Weir's store and raw RocksDB, are asked to do.
+namespace weir::bench::storage {
+
+inline constexpr int rows_per_commit = 10;
+inline constexpr std::size_t value_bytes = 100;
+inline constexpr int committers = 64;
+inline constexpr std::int64_t hot_rows = 1000;
+
+/// Bytes that do not compress, the same for the same row.
+std::string value_of(std::uint64_t row);
+
+/// An empty directory, removed at the end.
+class Directory {
+ public:
+  Directory();
+  ~Directory();
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Resident memory of this process.
+double resident_mebibytes();
+
+/// Runs `child` in a process of its own, which must not return from it; gives what it wrote to its
+/// standard output. For work whose process is to be killed, or measured alone.
+std::string run_in_child(void (*child)(const std::filesystem::path&),
+                         const std::filesystem::path& path);
+
+/// One workload: prints the result line.
+struct Workload {
+  std::string_view name;
+  void (*run)();
+};
+
+const std::vector<Workload>& weir_workloads();
+const std::vector<Workload>& raw_workloads();
+
+/// A thread that wakes another one and is woken: what waking costs here.
+double futex_round_trip_us();
+
+}  // namespace weir::bench::storage

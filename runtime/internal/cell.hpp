@@ -117,6 +117,8 @@ struct alignas(64) Cell : Link {
   void poke() noexcept;
 
   // --- the activation
+  /// Puts entries taken from `control` back, below what has come since.
+  void return_control(std::uintptr_t entries) noexcept;
   void activate(Worker& worker) noexcept;
 
   Extension& extension();

@@ -47,15 +47,12 @@ void advance_timers(Worker& worker) noexcept {
 }
 
 void check_timers(Worker& worker) noexcept {
-  if (!worker.timers.is_empty()) {
-    const std::int64_t now = worker.core.now_ns();
-    const bool is_late = now - std::exchange(worker.timers_checked, now) > timer_check_ns_max;
-    worker.timer_check_every =
-        is_late ? std::max(worker.timer_check_every / 4, 1u)
-                : std::min(worker.timer_check_every * 2, ticks_between_timer_checks);
-    worker.timers.advance(now);
-  }
-  worker.until_timer_check = worker.timer_check_every;
+  const std::int64_t now = worker.core.now_ns();
+  const bool is_late = now - std::exchange(worker.timers_checked, now) > timer_check_ns_max;
+  worker.timer_check_every =
+      is_late ? std::max(worker.timer_check_every / 4, 1u)
+              : std::min(worker.timer_check_every * 2, ticks_between_timer_checks);
+  worker.timers.advance(now);
 }
 
 void advance_timers_of_others(Worker& worker) noexcept {

@@ -8,13 +8,15 @@ namespace weir::internal {
 /// Fires what is due.
 void advance_timers(Worker& worker) noexcept;
 
-/// The same when its time has come, and decides when it comes next.
+/// The same, and decides how soon to do it again.
 void check_timers(Worker& worker) noexcept;
 
 /// For a worker that is never idle, before every activation.
 inline void advance_timers_in_passing(Worker& worker) noexcept {
-  if (--worker.until_timer_check == 0) [[unlikely]]
+  if (--worker.until_timer_check > 0) return;
+  if (!worker.timers.is_empty()) [[unlikely]]
     check_timers(worker);
+  worker.until_timer_check = worker.timer_check_every;
 }
 
 /// The timers of workers that are stuck in a long handler.

@@ -1,6 +1,5 @@
 #include <weir/runtime/internal/lifecycle.hpp>
 
-#include <algorithm>
 #include <mutex>
 #include <stdexcept>
 
@@ -31,8 +30,13 @@ std::uint32_t checked_capacity(const SpawnRequest& request) {
         ": mailbox_capacity is 0, so no message could ever be accepted; use "
         "at least 1, or weir::unbounded");
   }
-  constexpr std::uint32_t capacity_max = 1u << 30;
-  return capacity == unbounded ? unbounded : std::min(capacity, capacity_max);
+  if (capacity > mailbox_capacity_max && capacity != unbounded) {
+    throw std::invalid_argument("spawn of " + std::string(request.type.name) +
+                                ": mailbox_capacity is " + std::to_string(capacity) +
+                                ", more than weir::mailbox_capacity_max, which is " +
+                                std::to_string(mailbox_capacity_max) + "; use weir::unbounded");
+  }
+  return capacity;
 }
 
 void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noexcept {

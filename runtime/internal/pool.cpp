@@ -40,7 +40,7 @@ struct Depot {
 constexpr std::size_t slab_bytes_min = std::size_t{1} << 16;
 constexpr std::size_t slab_bytes_max = std::size_t{1} << 21;
 
-// Of a large slab so much is asked of the system at once: less than half the price of one page at a
+// Of a large slab so much is asked of the system at once: two thirds of the price of one page at a
 // time.
 constexpr std::size_t populate_bytes = std::size_t{1} << 16;
 

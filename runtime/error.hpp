@@ -67,6 +67,10 @@ class Error {
   /// `code: detail`, for people.
   std::string message() const;
 
+  /// By their codes: the details are for people.
+  friend bool operator==(const Error& left, const Error& right) noexcept {
+    return left.code_ == right.code_;
+  }
   friend bool operator==(const Error& error, const std::error_code& code) noexcept {
     return error.code_ == code;
   }

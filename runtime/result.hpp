@@ -35,7 +35,8 @@ concept SuccessOf = std::is_same_v<std::remove_cvref_t<From>, T> ||
 /// The value of an operation that can fail in expected ways, or its `Error`.
 ///
 /// `if (result)`, `*result`, `result.error()`. Made from either: `return 5;`, `return Errc::full;`.
-/// `*result`, `result->` and `result.value()` throw `ErrorException` on failure.
+/// `*result`, `result->` and `result.value()` throw `ErrorException` on failure. Compares with
+/// another result, a value, an `Error` or a code.
 template <class T = void>
 class [[nodiscard]] Result {
   static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
@@ -118,6 +119,24 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
+  /// The value, or `other` if there is none.
+  template <class Other>
+  T value_or(Other&& other) const& {
+    return has_value_ ? value_ : static_cast<T>(std::forward<Other>(other));
+  }
+  template <class Other>
+  T value_or(Other&& other) && {
+    return has_value_ ? std::move(value_) : static_cast<T>(std::forward<Other>(other));
+  }
+
+  friend bool operator==(const Result& left, const Result& right)
+    requires requires(const T& value) { static_cast<bool>(value == value); }
+  {
+    if (left.has_value_ != right.has_value_) return false;
+    return left.has_value_ ? static_cast<bool>(left.value_ == right.value_)
+                           : left.error_ == right.error_;
+  }
+
   /// An `Error` whose code is zero, if there is a value.
   Error error() const& noexcept { return has_value_ ? Error() : error_; }
   Error error() && noexcept { return has_value_ ? Error() : std::move(error_); }
@@ -174,6 +193,11 @@ class [[nodiscard]] Result<void> {
     if (error_) internal::throw_error(*error_);
   }
   void operator*() const { value(); }
+
+  friend bool operator==(const Result& left, const Result& right) noexcept {
+    if (left.has_value() != right.has_value()) return false;
+    return left.has_value() || *left.error_ == *right.error_;
+  }
 
   Error error() const& noexcept { return error_ ? *error_ : Error(); }
   Error error() && noexcept { return error_ ? std::move(*error_) : Error(); }

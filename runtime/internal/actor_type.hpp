@@ -55,6 +55,10 @@ template <class A, class M>
 concept ChoosesWhenReady = requires(const A& actor, const M& message) {
   { actor.ready_for(message) } -> std::convertible_to<bool>;
 };
+/// Runs the test's own task rather than a part of what is tested.
+template <class A>
+inline constexpr bool is_scenario = false;
+
 template <class A>
 concept Interleaves = requires { requires A::interleaves; };
 
@@ -204,6 +208,7 @@ ActorType make_actor_type() {
       .pool_class = fits ? cell_class_for(inside_bytes) : cell_class_for(sizeof(Cell)),
       .object_inside = fits,
       .interleaves = Interleaves<A>,
+      .is_spared = is_scenario<A>,
   };
   make_table<A>(type, typename A::Messages{});
   type.destroy = [](void* object) noexcept { static_cast<A*>(object)->~A(); };

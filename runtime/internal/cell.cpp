@@ -191,6 +191,20 @@ void Cell::poke() noexcept {
   }
 }
 
+void Cell::return_control(std::uintptr_t entries) noexcept {
+  while (entries != Cell::empty) {
+    std::uintptr_t newer = Cell::empty;
+    if (control.compare_exchange_strong(newer, entries, std::memory_order_seq_cst)) return;
+    newer = control.exchange(Cell::empty, std::memory_order_seq_cst);
+    Link* oldest = link_of(newer);
+    while (const std::uintptr_t next = oldest->next.load(std::memory_order_relaxed)) {
+      oldest = link_of(next);
+    }
+    oldest->next.store(entries, std::memory_order_relaxed);
+    entries = newer;
+  }
+}
+
 void Cell::activate(Worker& worker) noexcept {
   worker.current = this;
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;

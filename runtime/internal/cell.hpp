@@ -117,6 +117,8 @@ struct alignas(64) Cell : Link {
   void poke() noexcept;
 
   // --- the activation
+  /// Puts entries taken from `control` back, below what has come since.
+  void return_control(std::uintptr_t entries) noexcept;
   void activate(Worker& worker) noexcept;
 
   Extension& extension();
@@ -165,6 +167,7 @@ struct ActorType {
   std::uint8_t pool_class;
   bool object_inside;  // behind the cell, in the same memory
   bool interleaves;
+  bool is_spared = false;         // by the faults that a simulation injects
   const Invoke* table = nullptr;  // by MessageType::index
   std::size_t table_size = 0;
   void (*destroy)(void* object) noexcept = nullptr;

@@ -26,6 +26,7 @@ constexpr ActorType guardian_type{
     .pool_class = pool_object_classes,
     .object_inside = true,
     .interleaves = false,
+    .is_spared = true,
     .table = guardian_table,
     .destroy = [](void*) noexcept {},
 };

@@ -1,4 +1,5 @@
 #include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/children.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>

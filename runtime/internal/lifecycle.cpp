@@ -1,10 +1,10 @@
 #include <weir/runtime/internal/lifecycle.hpp>
 
-#include <algorithm>
 #include <mutex>
 #include <stdexcept>
 
 #include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/children.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/deliver_waiter.hpp>
 #include <weir/runtime/internal/extension.hpp>
@@ -30,8 +30,13 @@ std::uint32_t checked_capacity(const SpawnRequest& request) {
         ": mailbox_capacity is 0, so no message could ever be accepted; use "
         "at least 1, or weir::unbounded");
   }
-  constexpr std::uint32_t capacity_max = 1u << 30;
-  return capacity == unbounded ? unbounded : std::min(capacity, capacity_max);
+  if (capacity > mailbox_capacity_max && capacity != unbounded) {
+    throw std::invalid_argument("spawn of " + std::string(request.type.name) +
+                                ": mailbox_capacity is " + std::to_string(capacity) +
+                                ", more than weir::mailbox_capacity_max, which is " +
+                                std::to_string(mailbox_capacity_max) + "; use weir::unbounded");
+  }
+  return capacity;
 }
 
 void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noexcept {
@@ -56,13 +61,6 @@ void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noex
   cell.id.store(request.core.new_id(), std::memory_order_relaxed);
   cell.state.store(Cell::State::running, std::memory_order_relaxed);
   cell.object = object_memory(&cell);
-}
-
-void link_child(Cell& parent, Cell* child) noexcept {
-  child->previous_sibling = nullptr;
-  child->next_sibling = parent.first_child;
-  if (parent.first_child) parent.first_child->previous_sibling = child;
-  parent.first_child = child;
 }
 
 struct StopSignal : Signal, Pooled {
@@ -109,138 +107,6 @@ void stop_children(Cell& cell, StopMode mode, StopReason::Kind kind) noexcept {
   }
 }
 
-void destroy_object(Cell& cell) noexcept {
-  if ((cell.flags & Cell::constructed) == 0) return;
-  cell.flags &= static_cast<std::uint8_t>(~Cell::constructed);
-  cell.type->destroy(cell.object);
-}
-
-void cancel_backoff(Cell& cell) noexcept {
-  Extension* extension = cell.extension_if_any();
-  if (extension && extension->backoff_timer.queue) {
-    extension->backoff_timer.queue->cancel(extension->backoff_timer);
-  }
-}
-
-// Refuses everything queued until nothing more comes.
-void close_mailbox(Cell& cell) noexcept {
-  for (;;) {
-    Node* node = cell.tail.load(std::memory_order_acquire);
-    if (!node) {
-      std::uintptr_t now = cell.head.load(std::memory_order_relaxed);
-      while ((now & ~std::uintptr_t{Cell::poked}) == Cell::busy) {
-        if (cell.head.compare_exchange_weak(now, Cell::head_terminated,
-                                            std::memory_order_acq_rel)) {
-          return;
-        }
-      }
-      while (!(node = cell.tail.load(std::memory_order_acquire))) relax_cpu();
-    }
-    Node* next = node->next_node();
-    if (next) {
-      cell.tail.store(next, std::memory_order_relaxed);
-    } else {
-      cell.tail.store(nullptr, std::memory_order_relaxed);
-      const auto plain = reinterpret_cast<std::uintptr_t>(node);
-      std::uintptr_t now = plain;
-      bool emptied = false;
-      while (!emptied && (now & ~std::uintptr_t{Cell::poked}) == plain) {
-        emptied = cell.head.compare_exchange_weak(now, Cell::busy, std::memory_order_acq_rel);
-      }
-      if (!emptied) {
-        while (!(next = node->next_node())) relax_cpu();
-        cell.tail.store(next, std::memory_order_relaxed);
-      }
-    }
-    refuse(cell, node, DeadLetterReason::actor_stopped);
-  }
-}
-
-void refuse_chain(Cell& cell, Node* node) noexcept {
-  while (node) {
-    Node* next = node->next_node();
-    refuse(cell, node, DeadLetterReason::actor_stopped);
-    node = next;
-  }
-}
-
-void close_side_queues(Cell& cell) noexcept {
-  Extension* extension = cell.extension_if_any();
-  if (!extension) return;
-  refuse_chain(cell, std::exchange(extension->stash_first, nullptr));
-  extension->room_lock.lock();
-  Node* ring = std::exchange(extension->ring_first, nullptr);
-  extension->ring_last = nullptr;
-  extension->room_lock.unlock();
-  refuse_chain(cell, ring);
-  refuse_waiting(cell);
-}
-
-// From here on whoever brings a request home settles it there and then; the last one lets go of the
-// cell on behalf of them all.
-void close_control(Cell& cell, Worker& worker) noexcept {
-  bool holds = false;
-  for (;;) {
-    drain_control(cell, worker);
-    Extension* extension = cell.extension_if_any();
-    const bool is_awaited = extension && extension->outstanding.load(std::memory_order_relaxed) > 0;
-    if (is_awaited && !holds) {
-      cell.add_ref();
-      holds = true;
-    }
-    std::uintptr_t expected = Cell::empty;
-    if (cell.control.compare_exchange_strong(expected, Cell::control_terminated,
-                                             std::memory_order_acq_rel)) {
-      if (holds && !is_awaited) cell.release();
-      return;
-    }
-  }
-}
-
-void terminate(Cell& cell, Worker& worker) noexcept {
-  cancel_all_timers(cell);
-  cancel_backoff(cell);
-  forget_phase(cell);
-  destroy_object(cell);
-  cell.state.store(Cell::State::terminated, std::memory_order_release);
-  close_side_queues(cell);
-  close_mailbox(cell);
-  notify_watchers(cell);
-  close_control(cell, worker);
-  end_of_handler(worker);
-  Cell* parent = cell.parent;
-  if (!parent) {
-    Core& core = *cell.core;
-    std::scoped_lock hold(core.stop_mutex);
-    core.is_stopped = true;
-    core.stop_changed.notify_all();
-    return;
-  }
-  check(parent->push_control(&cell, Cell::child_tag), "a parent outlives its children");
-}
-
-void run_stop_hook(Cell& cell) noexcept {
-  if ((cell.flags & Cell::stop_hook_ran) != 0) return;
-  cell.flags |= Cell::stop_hook_ran;
-  if (!cell.type->stop || (cell.flags & Cell::constructed) == 0) return;
-  if (cell.extension().stop_reason.kind == StopReason::Kind::killed) return;
-  try {
-    cell.type->stop(cell.object, cell);
-  } catch (...) {
-    cell.core->report_failure(cell, "on_stop: " + describe(std::current_exception()));
-  }
-}
-
-bool has_unfinished(Cell& cell) noexcept {
-  const Extension* extension = cell.extension_if_any();
-  if (extension && extension->runs) return true;
-  if ((cell.flags & Cell::guarding) == 0) return cell.first_child != nullptr;
-  // With the last child gone the tree is closed: nobody may join who would not be waited for.
-  std::scoped_lock hold(cell.core->tree_lock);
-  cell.core->is_closed = cell.first_child == nullptr;
-  return !cell.core->is_closed;
-}
-
 // False if the system has ended.
 bool enter_tree(Cell& cell) noexcept {
   Cell& parent = *cell.parent;
@@ -262,10 +128,21 @@ bool enter_tree(Cell& cell) noexcept {
   return true;
 }
 
+// A handler that spawns many short-lived actors does not come to its control lane meanwhile.
+void reap_now_and_then(const SpawnRequest& request) noexcept {
+  constexpr std::uint64_t spawns_between = 64;
+  Worker* worker = this_worker;
+  if (worker && request.parent && worker->current == request.parent &&
+      worker->next_id % spawns_between == 0) {
+    reap_children(*request.parent);
+  }
+}
+
 }  // namespace
 
 Cell* prepare_cell(const SpawnRequest& request) {
   const std::uint32_t capacity = checked_capacity(request);
+  reap_now_and_then(request);
   auto* cell = static_cast<Cell*>(static_cast<Link*>(pool_take(request.type.pool_class)));
   reset(*cell, request, capacity);
   if (request.options && needs_extension(*request.options)) {
@@ -313,14 +190,6 @@ void adopt(Cell* cell) noexcept {
   }
 }
 
-void unlink_child(Cell& parent, Cell* child) noexcept {
-  std::unique_lock<SpinLock> hold(parent.core->tree_lock, std::defer_lock);
-  if ((parent.flags & Cell::guarding) != 0) hold.lock();
-  (child->previous_sibling ? child->previous_sibling->next_sibling : parent.first_child) =
-      child->next_sibling;
-  if (child->next_sibling) child->next_sibling->previous_sibling = child->previous_sibling;
-}
-
 void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
   if (mode == StopMode::drain) {
     if (!cell.is_running()) return;
@@ -364,7 +233,7 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
     }
     cell.attention |= Cell::stopping;
     cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
-    cell.state.store(Cell::State::stopping, std::memory_order_seq_cst);
+    cell.state.store(Cell::State::stopping, std::memory_order_release);
     if (reason.kind != StopReason::Kind::normal || reason.message.size() > 0 ||
         cell.extension_if_any()) {
       cell.extension().stop_reason = std::move(reason);
@@ -378,15 +247,6 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
     stop_children(cell, mode,
                   is_system ? StopReason::Kind::system_stopped : StopReason::Kind::parent_stopped);
   }
-}
-
-bool advance_stop(Cell& cell, Worker& worker) noexcept {
-  if (has_unfinished(cell)) return false;
-  run_stop_hook(cell);
-  end_of_handler(worker);
-  if (has_unfinished(cell)) return false;  // the hook waits, or spawned children
-  terminate(cell, worker);
-  return true;
 }
 
 }  // namespace weir::internal

@@ -1,5 +1,7 @@
 #include <weir/runtime/internal/pool.hpp>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
 #include <mutex>
@@ -23,7 +25,8 @@ struct FullMagazine {
 struct Slab {
   char* begin;
   std::size_t bytes;
-  std::size_t carved;  // bytes handed out so far
+  std::size_t carved;     // bytes handed out so far
+  std::size_t populated;  // bytes asked of the system so far
 };
 
 struct Depot {
@@ -36,6 +39,10 @@ struct Depot {
 // A class starts small and grows by slabs four times as large, up to one huge page.
 constexpr std::size_t slab_bytes_min = std::size_t{1} << 16;
 constexpr std::size_t slab_bytes_max = std::size_t{1} << 21;
+
+// Of a large slab so much is asked of the system at once: two thirds of the price of one page at a
+// time.
+constexpr std::size_t populate_bytes = std::size_t{1} << 16;
 
 // Never destroyed: threads may return magazines after static destruction has begun.
 Depot* depots() {
@@ -68,7 +75,18 @@ Slab make_slab(const Depot& depot, std::size_t needed) {
   const std::size_t wanted = depot.slabs.empty() ? slab_bytes_min : depot.slabs.back().bytes * 4;
   const std::size_t bytes = std::bit_ceil(std::max(needed, std::min(wanted, slab_bytes_max)));
   auto* memory = static_cast<char*>(::operator new(bytes, std::align_val_t{bytes}));
-  return {memory, bytes, 0};
+  return {memory, bytes, 0, bytes < slab_bytes_max ? bytes : 0};
+}
+
+// Best effort: what it leaves out comes when it is touched.
+void populate(Slab& slab, std::size_t until) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  while (slab.populated < until) {
+    const std::size_t bytes = std::min(populate_bytes, slab.bytes - slab.populated);
+    madvise(slab.begin + slab.populated, bytes, MADV_POPULATE_WRITE);
+    slab.populated += bytes;
+  }
+#endif
 }
 
 // Under the lock to the end: a cell is constructed before anyone walking the slabs can see it.
@@ -81,6 +99,7 @@ Link* carve_magazine(unsigned pool_class) {
     depot.slabs.push_back(make_slab(depot, needed));
   }
   Slab& slab = depot.slabs.back();
+  populate(slab, slab.carved + needed);
   Link* next = nullptr;
   for (std::uint32_t i = magazine_size; i-- > 0;) {
     Link* object = fresh_object(pool_class, slab.begin + slab.carved + i * bytes);

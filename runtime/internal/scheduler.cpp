@@ -1,16 +1,13 @@
-#include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <mutex>
 #include <string>
-#include <utility>
 
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/parking.hpp>
+#include <weir/runtime/internal/stealing.hpp>
+#include <weir/runtime/internal/timer_watch.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
 namespace weir::internal {
@@ -19,52 +16,15 @@ constinit thread_local Worker* this_worker = nullptr;
 
 namespace {
 
-// How often a worker looks around before it sleeps: up to tens of microseconds, about what sleeping
-// and waking would cost; less and less if it keeps looking in vain.
-constexpr int search_rounds_max = 1000;
-constexpr int search_rounds_min = 30;
-// A thief takes from another worker's slot when that worker has been inside one activation for so
-// many rounds of looking.
-constexpr int patience_rounds = 40;
 // How many actors in a row may come from the slot while others wait in the queue.
 constexpr std::uint32_t slot_streak_max = 64;
-// While others are busy, one sleeper looks every so often whether something is stuck behind them.
-constexpr std::int64_t sentinel_ns = 1'000'000;
-// A sleeper looks after the timers of its neighbour, which may be stuck in a long handler, this
-// long after they were due.
-constexpr std::int64_t watch_delay_ns = 2'000'000;
-// How many activations may pass before a worker that is never idle looks at its timers; fewer when
-// they take long.
-constexpr std::uint32_t ticks_between_timer_checks = 64;
-constexpr std::int64_t timer_check_ns_max = 500'000;
-// The same for actors that wait outside its queue, and for new ones: seldom, because the oldest of
-// those spawn the largest trees.
+// How many activations may pass before a worker looks at actors that wait outside its queue, and at
+// new ones: seldom, because the oldest of those spawn the largest trees.
 constexpr std::uint32_t ticks_between_outside_checks = 16;
 constexpr std::int64_t outside_wait_ns = 4'000'000;
 // Of its time, a worker that has work of its own gives at most one part in so many to those.
 constexpr std::int64_t outside_share = 16;
 constexpr std::uint32_t ticks_between_fresh_checks = 256;
-
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t ns) noexcept {
-  timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, ns == TimerWheel::never ? nullptr : &timeout,
-          nullptr, 0);
-}
-
-void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
-
-bool register_for_fences() noexcept {
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-}
-
-void impose_fence_on_all_threads() noexcept {
-  static const bool is_registered = register_for_fences();
-  if (is_registered) {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  }
-}
 
 Cell* take_slot(Worker& worker) noexcept {
   if (!worker.slot.load(std::memory_order_relaxed)) return nullptr;
@@ -83,36 +43,6 @@ Cell* find_own(Worker& worker) noexcept {
   if (Cell* cell = take_slot(worker)) return cell;
   if (Cell* cell = worker.pop_fresh()) return cell;
   return worker.core.pop_injected();
-}
-
-bool has_work_anywhere(Core& core) noexcept {
-  if (core.injected_size.load(std::memory_order_seq_cst) > 0) return true;
-  for (auto& worker : core.workers) {
-    if (worker->queue_size.load(std::memory_order_seq_cst) > 0) return true;
-    if (worker->fresh_size.load(std::memory_order_seq_cst) > 0) return true;
-  }
-  return false;
-}
-
-bool is_any_slot_full(Worker& worker) noexcept {
-  return std::any_of(
-      worker.core.workers.begin(), worker.core.workers.end(), [&](const auto& other) {
-        return other.get() != &worker && other->slot.load(std::memory_order_seq_cst) != nullptr;
-      });
-}
-
-// An idle worker has found something to do. Whoever gave out more while this one was searching, or
-// filled a slot while it was the sentinel, woke nobody: somebody else must now look after that.
-void hand_over_watch(Worker& worker) noexcept {
-  const bool was_sentinel = std::exchange(worker.was_sentinel, false);
-  worker.was_idle = false;
-  Core& core = worker.core;
-  if (core.sleepers.load(std::memory_order_seq_cst) == 0) return;
-  // Filling a slot is not followed by a fence; so whoever saw a sentinel has one imposed on it
-  // here.
-  if (was_sentinel) impose_fence_on_all_threads();
-  const bool is_unwatched = core.sentinel.load(std::memory_order_seq_cst) < 0;
-  if (has_work_anywhere(core) || (is_unwatched && is_any_slot_full(worker))) core.wake_if_needed();
 }
 
 void activate(Worker& worker, Cell* cell) noexcept {
@@ -144,157 +74,6 @@ void run_neglected(Worker& worker) noexcept {
   run_from_outside(worker);
   if (worker.ticks % ticks_between_fresh_checks != 0) return;
   if (Cell* cell = worker.steal_fresh()) activate(worker, cell);
-}
-
-Cell* steal_from(Worker& victim) noexcept {
-  if (Cell* cell = victim.pop_queue()) return cell;
-  return victim.steal_fresh();
-}
-
-Cell* steal(Worker& worker) noexcept {
-  const std::size_t count = worker.core.workers.size();
-  for (std::size_t i = 1; i < count; ++i) {
-    if (Cell* cell = steal_from(*worker.core.workers[(worker.index + i) % count])) return cell;
-  }
-  return worker.core.pop_injected();
-}
-
-// Takes what waits in the slot of a worker that does not come to it.
-Cell* steal_stuck_slot(Worker& worker) noexcept {
-  for (auto& victim : worker.core.workers) {
-    if (victim.get() == &worker) continue;
-    Cell* cell = victim->slot.load(std::memory_order_relaxed);
-    if (cell && victim->slot.compare_exchange_strong(cell, nullptr, std::memory_order_acquire)) {
-      return cell;
-    }
-  }
-  return nullptr;
-}
-
-std::uint64_t total_activations(Worker& worker) noexcept {
-  std::uint64_t sum = 0;
-  for (auto& other : worker.core.workers) {
-    if (other.get() != &worker) sum += other->activations.load(std::memory_order_relaxed);
-  }
-  return sum;
-}
-
-Cell* search(Worker& worker, int rounds) noexcept {
-  Core& core = worker.core;
-  core.searching.fetch_add(1, std::memory_order_seq_cst);
-  Cell* found = nullptr;
-  std::uint64_t seen = total_activations(worker);
-  int same = 0;
-  for (int round = 0; round < rounds && !found; ++round) {
-    relax_cpu();
-    found = steal(worker);
-    if (found || core.ends.load(std::memory_order_relaxed)) break;
-    const std::uint64_t now = total_activations(worker);
-    same = now == seen ? same + 1 : 0;
-    seen = now;
-    if (same > patience_rounds) found = steal_stuck_slot(worker);
-  }
-  core.searching.fetch_sub(1, std::memory_order_seq_cst);
-  return found;
-}
-
-Worker* watched_by(Worker& worker) noexcept {
-  const std::size_t count = worker.core.workers.size();
-  return count == 1 ? nullptr : worker.core.workers[(worker.index + 1) % count].get();
-}
-
-// When this worker must look after its own timers or, somewhat later, its neighbour's.
-std::int64_t next_timer_due(Worker& worker, std::int64_t now) noexcept {
-  const std::int64_t own = worker.timers.next_due();
-  Worker* watched = watched_by(worker);
-  if (!watched) return own;
-  // A timer that is armed from now on wakes this worker; earlier ones are seen below.
-  watched->watched_since.store(now, std::memory_order_relaxed);
-  watched->watched_until.store(TimerWheel::never, std::memory_order_seq_cst);
-  const std::int64_t theirs = saturating_sum(watched->timers.next_due(), watch_delay_ns);
-  const std::int64_t due = std::min(own, theirs);
-  watched->watched_until.store(due, std::memory_order_seq_cst);
-  return due;
-}
-
-// How long this worker may sleep.
-std::int64_t sleep_time(Worker& worker, bool is_sentinel) noexcept {
-  const std::int64_t now = worker.core.now_ns();
-  const std::int64_t due = next_timer_due(worker, now);
-  const std::int64_t wait = due == TimerWheel::never ? due : std::max<std::int64_t>(due - now, 1);
-  return is_sentinel ? std::min(wait, sentinel_ns) : wait;
-}
-
-bool others_are_active(Worker& worker) noexcept {
-  for (auto& other : worker.core.workers) {
-    if (other.get() != &worker && other->is_active.load(std::memory_order_relaxed)) return true;
-  }
-  return false;
-}
-
-// Sleeps until woken, until a timer is due or, for the sentinel, for a moment. The flag is up
-// before the last look at the queues, and whoever adds work looks for the flag afterwards. True if
-// woken.
-bool sleep(Worker& worker) noexcept {
-  Core& core = worker.core;
-  worker.is_active.store(false, std::memory_order_seq_cst);
-  worker.parked.store(1, std::memory_order_seq_cst);
-  core.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  int nobody = -1;
-  const bool is_sentinel = others_are_active(worker) && core.sentinel.compare_exchange_strong(
-                                                            nobody, static_cast<int>(worker.index));
-  if (!has_work_anywhere(core) && !core.ends.load(std::memory_order_seq_cst)) {
-    futex_wait(worker.parked, 1, sleep_time(worker, is_sentinel));
-  }
-  worker.was_idle = true;
-  if (is_sentinel) {
-    worker.was_sentinel = true;
-    core.sentinel.store(-1, std::memory_order_seq_cst);
-  }
-  if (Worker* watched = watched_by(worker)) {
-    watched->watched_until.store(INT64_MIN, std::memory_order_relaxed);
-  }
-  std::uint32_t expected = 1;
-  const bool woke_alone =
-      worker.parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst);
-  if (woke_alone) core.sleepers.fetch_sub(1, std::memory_order_seq_cst);
-  worker.is_active.store(true, std::memory_order_seq_cst);
-  return !woke_alone;
-}
-
-void advance_timers(Worker& worker) noexcept {
-  if (!worker.timers.is_empty()) worker.timers.advance(worker.core.now_ns());
-}
-
-// For a worker that is never idle.
-void advance_timers_in_passing(Worker& worker) noexcept {
-  if (--worker.until_timer_check > 0) return;
-  if (!worker.timers.is_empty()) {
-    const std::int64_t now = worker.core.now_ns();
-    const bool is_late = now - std::exchange(worker.timers_checked, now) > timer_check_ns_max;
-    worker.timer_check_every =
-        is_late ? std::max(worker.timer_check_every / 4, 1u)
-                : std::min(worker.timer_check_every * 2, ticks_between_timer_checks);
-    worker.timers.advance(now);
-  }
-  worker.until_timer_check = worker.timer_check_every;
-}
-
-// The timers of workers that are stuck in a long handler.
-void advance_timers_of_others(Worker& worker) noexcept {
-  const std::int64_t now = worker.core.now_ns();
-  for (auto& other : worker.core.workers) {
-    if (other.get() != &worker && !other->timers.is_empty()) other->timers.try_advance(now);
-  }
-}
-
-// Looks for work elsewhere, for longer if that was worth while the last time.
-Cell* search_adaptively(Worker& worker) noexcept {
-  worker.was_idle = true;
-  Cell* found = search(worker, worker.search_rounds);
-  const int next = found ? worker.search_rounds * 4 : worker.search_rounds / 2;
-  worker.search_rounds = std::clamp(next, search_rounds_min, search_rounds_max);
-  return found;
 }
 
 void name_this_thread(const Worker& worker) {
@@ -421,7 +200,7 @@ void schedule(Cell* cell) noexcept {
   // Thieves only ever clear the slot, so filling an empty one needs no exchange.
   if (!worker->slot.load(std::memory_order_relaxed)) {
     worker->slot.store(cell, std::memory_order_release);
-    // Somebody must notice if this worker does not come to it soon: see `sleep`.
+    // Somebody must notice if this worker does not come to it soon: see parking.hpp.
     if (worker->current && core.sentinel.load(std::memory_order_relaxed) < 0) [[unlikely]] {
       std::atomic_thread_fence(std::memory_order_seq_cst);
       core.wake_if_needed();
@@ -471,38 +250,6 @@ Cell* Core::pop_injected() noexcept {
   return cell;
 }
 
-void Core::wake_if_needed() noexcept {
-  if (sleepers.load(std::memory_order_seq_cst) > 0 &&
-      searching.load(std::memory_order_seq_cst) == 0) {
-    wake_one();
-  }
-}
-
-bool Core::wake(Worker& worker) noexcept {
-  std::uint32_t expected = 1;
-  if (worker.parked.load(std::memory_order_seq_cst) != 1 ||
-      !worker.parked.compare_exchange_strong(expected, 0, std::memory_order_seq_cst)) {
-    return false;
-  }
-  sleepers.fetch_sub(1, std::memory_order_seq_cst);
-  futex_wake(worker.parked);
-  return true;
-}
-
-void Core::wake_one() noexcept {
-  for (auto& worker : workers) {
-    if (wake(*worker)) return;
-  }
-}
-
-void Core::wake_watcher_before(std::int64_t due_ns) noexcept {
-  const Worker& armed = *this_worker;
-  const std::int64_t until = armed.watched_until.load(std::memory_order_seq_cst);
-  if (until == INT64_MIN || due_ns >= until - watch_delay_ns) [[likely]]
-    return;
-  wake(*workers[(armed.index + workers.size() - 1) % workers.size()]);
-}
-
 void Core::start_threads() {
   if (workers.size() == 1) sentinel.store(0);  // there is nobody else to watch
   for (auto& worker : workers) {
@@ -514,18 +261,6 @@ void Core::start_threads() {
       this_worker = nullptr;
     });
   }
-}
-
-void Core::join_threads() noexcept {
-  ends.store(true, std::memory_order_seq_cst);
-  for (std::size_t i = 0; i < workers.size(); ++i) wake_one();
-  for (auto& worker : workers) {
-    // A worker may be between its last look and its sleep.
-    worker->parked.store(0, std::memory_order_seq_cst);
-    futex_wake(worker->parked);
-  }
-  for (std::thread& thread : worker_threads) thread.join();
-  worker_threads.clear();
 }
 
 }  // namespace weir::internal

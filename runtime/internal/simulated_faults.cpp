@@ -51,12 +51,6 @@ bool can_be_full(const Cell& cell) noexcept {
   return cell.capacity != unbounded && cell.overflow != Overflow::drop_oldest;
 }
 
-// The test's own task, and the root of the tree.
-bool is_spared(const Cell& cell) noexcept {
-  return (cell.flags & Cell::guarding) != 0 ||
-         cell.type->name.starts_with("weir::internal::TaskActor<");
-}
-
 std::string_view name_of(const Cell& cell) noexcept {
   const Extension* extension = cell.extension_if_any();
   return extension ? std::string_view(extension->name) : std::string_view();
@@ -76,7 +70,7 @@ struct Simulator::PausedCell : TimerEntry, Pooled {
 };
 
 bool Simulator::is_hit(const Cell& cell, Chance chance) noexcept {
-  if (!faults_random_.hits(chance) || is_spared(cell)) return false;
+  if (!faults_random_.hits(chance) || cell.type->is_spared) return false;
   const auto& applies_to = options_.faults.applies_to;
   return !applies_to || applies_to(cell.type->name, name_of(cell));
 }
@@ -114,7 +108,9 @@ void Simulator::slow_down(Cell& cell, Duration time) {
 
 Duration Simulator::pause_before(const Cell& cell) noexcept {
   const Duration time_max = options_.faults.message_time_max;
-  if ((slow_.empty() && time_max == Duration::zero()) || is_spared(cell)) return Duration::zero();
+  if ((slow_.empty() && time_max == Duration::zero()) || cell.type->is_spared) {
+    return Duration::zero();
+  }
   const auto slow = slow_.find(&cell);
   if (slow != slow_.end()) return slow->second;
   const auto bound = static_cast<std::uint64_t>(time_max.count()) + 1;

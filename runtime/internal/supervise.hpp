@@ -9,7 +9,6 @@ namespace weir::internal {
 struct TimerHandle;
 struct TimerMessageBase;
 
-void unlink_child(Cell& parent, Cell* child) noexcept;
 /// Applies the supervision as if a handler had thrown an exception with this message.
 void fail_with(Cell& cell, std::string message) noexcept;
 /// Goes on with stopping or restarting as far as possible. True if the cell has terminated.

@@ -83,4 +83,7 @@ class TaskActor final : public Actor<> {
   TaskOutcome<T>* outcome_;
 };
 
+template <class T>
+inline constexpr bool is_scenario<TaskActor<T>> = true;
+
 }  // namespace weir::internal

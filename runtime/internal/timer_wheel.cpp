@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <mutex>
-#include <utility>
 
 namespace weir::internal {
 namespace {
@@ -28,14 +27,14 @@ void TimerWheel::arm_lazily(TimerEntry& entry, std::int64_t delay_ns) noexcept {
   std::scoped_lock hold(lock_);
   entry.due = delay_ns;
   entry.queue = this;
-  add(fresh_, entry);
+  fresh_.add(entry);
   count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 bool TimerWheel::cancel(TimerEntry& entry) noexcept {
   std::scoped_lock hold(lock_);
   if (!entry.is_armed()) return false;
-  remove(entry);
+  TimerSlot::remove(entry);
   count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   return true;
 }
@@ -66,7 +65,7 @@ std::size_t TimerWheel::advance_locked(std::int64_t now_ns) noexcept {
 std::int64_t TimerWheel::next_due() const noexcept {
   std::scoped_lock hold(lock_);
   if (count_.load(std::memory_order_relaxed) == 0) return never;
-  if (!fresh_.empty()) return static_cast<std::int64_t>((tick_ + 1) << tick_shift);
+  if (!fresh_.is_empty()) return static_cast<std::int64_t>((tick_ + 1) << tick_shift);
   const std::uint64_t turn_end = (tick_ | (base_slots - 1)) + 1;
   for (std::uint64_t tick = tick_ + 1; tick < turn_end; ++tick) {
     const std::uint64_t slot = tick & (base_slots - 1);
@@ -76,27 +75,11 @@ std::int64_t TimerWheel::next_due() const noexcept {
       continue;
     }
     tick += static_cast<std::uint64_t>(std::countr_zero(word));
-    if (tick < turn_end && !base_[tick & (base_slots - 1)].empty()) {
+    if (tick < turn_end && !base_[tick & (base_slots - 1)].is_empty()) {
       return static_cast<std::int64_t>(tick << tick_shift);
     }
   }
   return static_cast<std::int64_t>(turn_end << tick_shift);
-}
-
-void TimerWheel::add(Slot& slot, TimerEntry& entry) noexcept {
-  entry.place = &slot;
-  entry.index = static_cast<std::uint32_t>(slot.size());
-  slot.push_back(&entry);
-}
-
-void TimerWheel::remove(TimerEntry& entry) noexcept {
-  Slot& slot = *static_cast<Slot*>(entry.place);
-  entry.place = nullptr;
-  TimerEntry* last = slot.back();
-  slot.pop_back();
-  if (last == &entry) return;
-  slot[entry.index] = last;
-  last->index = entry.index;
 }
 
 // A slot of the base wheel may hold timers of this turn and of the next one up to `tick_`, so what
@@ -107,7 +90,7 @@ void TimerWheel::place(TimerEntry& entry) noexcept {
   if (due - tick_ < base_slots) {
     const std::uint64_t slot = due & (base_slots - 1);
     occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
-    add(base_[slot], entry);
+    base_[slot].add(entry);
     return;
   }
   int shift = base_bits;
@@ -115,18 +98,18 @@ void TimerWheel::place(TimerEntry& entry) noexcept {
     const std::uint64_t distance = (due >> shift) - (tick_ >> shift);
     if (distance < level_slots || level == upper_levels - 1) {
       const std::uint64_t slot = distance < level_slots ? due >> shift : (tick_ >> shift) - 1;
-      add(upper_[static_cast<std::size_t>(level)][slot & (level_slots - 1)], entry);
+      upper_[static_cast<std::size_t>(level)][slot & (level_slots - 1)].add(entry);
       return;
     }
   }
 }
 
 void TimerWheel::settle_fresh(std::int64_t now_ns) noexcept {
-  for (TimerEntry* entry : fresh_) {
-    entry->due = entry->due > never - now_ns ? never - 1 : entry->due + now_ns;
-    place(*entry);
-  }
-  fresh_.clear();
+  if (fresh_.is_empty()) return;
+  fresh_.take_all([&](TimerEntry& entry) {
+    entry.due = entry.due > never - now_ns ? never - 1 : entry.due + now_ns;
+    place(entry);
+  });
 }
 
 // Called when the base wheel has turned: the next slot of each level comes down, as far as the
@@ -135,33 +118,24 @@ void TimerWheel::cascade() noexcept {
   int shift = base_bits;
   for (auto& level : upper_) {
     const std::uint64_t slot = (tick_ >> shift) & (level_slots - 1);
-    Slot entries = std::exchange(level[slot], {});
-    for (TimerEntry* entry : entries) {
-      if (tick_at_or_after(entry->due, tick_shift) <= tick_) {
-        add(base_[tick_ & (base_slots - 1)], *entry);  // due at this very tick
+    level[slot].take_all([&](TimerEntry& entry) {
+      if (tick_at_or_after(entry.due, tick_shift) <= tick_) {
+        base_[tick_ & (base_slots - 1)].add(entry);  // due at this very tick
       } else {
-        place(*entry);
+        place(entry);
       }
-    }
+    });
     if (slot != 0) break;
     shift += level_bits;
   }
 }
 
-// The timers lie scattered in memory: those ahead are fetched while this one fires.
-std::size_t TimerWheel::fire_slot(Slot& slot) noexcept {
-  constexpr std::size_t ahead = 6;
-  const std::size_t count = slot.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i + ahead < count) {
-      __builtin_prefetch(slot[i + ahead], 1);
-      __builtin_prefetch(reinterpret_cast<char*>(slot[i + ahead]) + 64, 1);
-    }
-    slot[i]->place = nullptr;
-    slot[i]->fire(slot[i]);
-  }
-  slot.clear();
-  if (slot.capacity() > slot_capacity_kept) slot.shrink_to_fit();
+std::size_t TimerWheel::fire_slot(TimerSlot& slot) noexcept {
+  if (slot.is_empty()) return 0;
+  const std::size_t count = slot.take_all([](TimerEntry& entry) {
+    entry.place = nullptr;
+    entry.fire(&entry);
+  });
   count_.store(count_.load(std::memory_order_relaxed) - count, std::memory_order_relaxed);
   return count;
 }

@@ -3,10 +3,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include <weir/runtime/internal/spin_lock.hpp>
 #include <weir/runtime/internal/timer_entry.hpp>
+#include <weir/runtime/internal/timer_slot.hpp>
 
 namespace weir::internal {
 
@@ -46,27 +46,21 @@ class TimerWheel final : public TimerQueue {
   static constexpr std::uint64_t base_slots = 1u << base_bits;
   static constexpr std::uint64_t level_slots = 1u << level_bits;
 
-  using Slot = std::vector<TimerEntry*>;
-  static constexpr std::size_t slot_capacity_kept = 64;
-
-  static void add(Slot& slot, TimerEntry& entry) noexcept;
-  static void remove(TimerEntry& entry) noexcept;
-
   std::size_t advance_locked(std::int64_t now_ns) noexcept;
   void place(TimerEntry& entry) noexcept;
   void settle_fresh(std::int64_t now_ns) noexcept;
   void cascade() noexcept;
-  std::size_t fire_slot(Slot& slot) noexcept;
+  std::size_t fire_slot(TimerSlot& slot) noexcept;
   std::uint64_t skip_empty(std::uint64_t target) noexcept;
 
   mutable SpinLock lock_;
   std::atomic<std::size_t> count_{0};
   std::uint64_t tick_ = 0;  // everything due at this tick or before has fired
-  Slot fresh_;              // armed lazily since the clock was last read
+  TimerSlot fresh_;         // armed lazily since the clock was last read
   std::array<std::uint64_t, base_slots / 64>
       occupied_{};  // may be set for an empty slot, never the reverse
-  std::array<Slot, base_slots> base_;
-  std::array<std::array<Slot, level_slots>, upper_levels> upper_;
+  std::array<TimerSlot, base_slots> base_;
+  std::array<std::array<TimerSlot, level_slots>, upper_levels> upper_;
 };
 
 }  // namespace weir::internal

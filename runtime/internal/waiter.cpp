@@ -37,22 +37,12 @@ void withdraw(Cell& home, RevocableSignal& signal) noexcept {
   signal.is_sent = false;
   const std::uintptr_t wanted = entry_of(signal);
   if (remove_from(this_worker->inbox, wanted)) return;
-  // Still in the lane: take everything out, and put the rest back below what has come since.
+  // Still in the lane: take everything out, and put the rest back.
   std::uintptr_t rest = home.control.exchange(Cell::empty, std::memory_order_seq_cst);
   check(rest != Cell::control_terminated, "a signal is withdrawn while its actor lives");
   if (rest == Cell::waiting) rest = Cell::empty;
   check(remove_from(rest, wanted), "a sent signal is in its actor's control lane");
-  while (rest != Cell::empty) {
-    std::uintptr_t newer = Cell::empty;
-    if (home.control.compare_exchange_strong(newer, rest, std::memory_order_seq_cst)) return;
-    newer = home.control.exchange(Cell::empty, std::memory_order_seq_cst);
-    Link* oldest = link_of(newer);
-    while (const std::uintptr_t next = oldest->next.load(std::memory_order_relaxed)) {
-      oldest = link_of(next);
-    }
-    oldest->next.store(rest, std::memory_order_relaxed);
-    rest = newer;
-  }
+  home.return_control(rest);
 }
 
 Waiter::~Waiter() {

@@ -60,7 +60,7 @@ struct alignas(128) Worker {
   std::uint32_t slot_streak = 0;
   int search_rounds = 1000;
   bool was_idle = false;      // has looked for work elsewhere, or slept, since it last ran an actor
-  bool was_sentinel = false;  // and was the one that looks after the others: see `sleep`
+  bool was_sentinel = false;  // and was the one that looks after the others: see parking.hpp
   std::uint32_t ticks = 0;
   std::uint32_t until_timer_check = 1;
   std::uint32_t timer_check_every = 1;

@@ -113,6 +113,26 @@ TEST(Mailbox, OfCapacityZeroIsRefusedWithTheReason) {
   EXPECT_TRUE(system.actors().empty());
 }
 
+TEST(Mailbox, OfACapacityThatCannotBeCountedIsRefusedWithTheReason) {
+  Event opens;
+  Collector<int> got;
+  ActorSystem system(quiet());
+  for (const std::uint32_t capacity : {mailbox_capacity_max + 1, (1u << 31) + 1, unbounded - 2}) {
+    try {
+      system.spawn<Closed>(SpawnOptions{.mailbox_capacity = capacity}, &opens, &got);
+      FAIL() << capacity << " must be refused";
+    } catch (const std::invalid_argument& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("mailbox_capacity is " + std::to_string(capacity)), std::string::npos);
+      EXPECT_NE(text.find("weir::unbounded"), std::string::npos);
+    }
+  }
+  EXPECT_TRUE(system.actors().empty());
+  EXPECT_TRUE(
+      system.spawn<Closed>(SpawnOptions{.mailbox_capacity = mailbox_capacity_max}, &opens, &got));
+  opens.set();
+}
+
 TEST(Mailbox, TakesTheSystemsCapacityUnlessToldOtherwise) {
   Event opens;
   Collector<int> got;

@@ -31,10 +31,11 @@ TEST(Pool, ChoosesTheSmallestClassThatFits) {
   }
 }
 
-TEST(Pool, AlignsEveryObjectToACacheLine) {
-  for (const std::size_t bytes : {1u, 64u, 65u, 500u, 1024u, 1025u, 100'000u}) {
+TEST(Pool, AlignsEveryObjectToACacheLineOrHalfOfOne) {
+  for (const std::size_t bytes : {1u, 32u, 33u, 64u, 65u, 500u, 1024u, 1025u, 100'000u}) {
     void* memory = pool_allocate(bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % pool_granularity, 0u) << bytes;
+    const std::size_t alignment = bytes <= pool_small_bytes ? pool_small_bytes : pool_granularity;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % alignment, 0u) << bytes;
     std::memset(memory, 0xAB, bytes);
     pool_deallocate(memory, bytes);
   }

@@ -155,12 +155,55 @@ TEST(Result, DestroysWhatItHolds) {
   EXPECT_EQ(counted.use_count(), 1);
 }
 
+TEST(Result, EqualsAnotherWithTheSameValueOrCode) {
+  const Error odd(Errc::invalid_argument, "7 is odd");
+  EXPECT_TRUE(half(10) == half(10));
+  EXPECT_TRUE(half(10) == 5);
+  EXPECT_TRUE(half(7) == half(9)) << "the detail is for people";
+  EXPECT_TRUE(half(7) == odd);
+  EXPECT_TRUE(Errc::invalid_argument == half(7));
+  EXPECT_TRUE(half(10) != half(12));
+  EXPECT_TRUE(half(7) != Errc::full);
+  EXPECT_TRUE(half(0) != Errc::full) << "a value is no error, not even zero";
+  EXPECT_TRUE(half(7) != 0);
+}
+
+TEST(Result, OfVoidEqualsAnotherWithTheSameCode) {
+  EXPECT_TRUE(Result<>() == Result<>());
+  EXPECT_TRUE(Result<>(Errc::full) == Errc::full);
+  EXPECT_TRUE(Result<>(Errc::full) != Errc::closed);
+  EXPECT_TRUE(Result<>(Errc::full) != Result<>());
+}
+
+template <class T>
+concept Comparable = requires(const T& value) { value == value; };
+
+TEST(Result, ComparesIfItsValueDoes) {
+  static_assert(Comparable<Result<std::string>>);
+  static_assert(!Comparable<Result<std::any>>);
+}
+
+TEST(Result, GivesAnotherValueInsteadOfNone) {
+  EXPECT_EQ(half(10).value_or(1), 5);
+  EXPECT_EQ(half(7).value_or(1), 1);
+  const Result<std::string> failure = Errc::full;
+  EXPECT_EQ(failure.value_or("none"), "none");
+  Result<std::unique_ptr<int>> owner = std::make_unique<int>(3);
+  EXPECT_EQ(*std::move(owner).value_or(nullptr), 3);
+}
+
 TEST(Error, MessageIsCodeThenDetail) {
   EXPECT_EQ(Error(Errc::full).message(), "mailbox full");
   EXPECT_EQ(Error(Errc::full, "account").message(), "mailbox full: account");
 }
 
 TEST(Error, WithoutDetailHasAnEmptyOne) { EXPECT_EQ(Error(Errc::full).detail(), ""); }
+
+TEST(Error, EqualsAnotherWithTheSameCode) {
+  EXPECT_EQ(Error(Errc::full, "mailbox"), Error(Errc::full, "stash"));
+  EXPECT_NE(Error(Errc::full), Error(Errc::closed));
+  EXPECT_NE(Error(Errc::full), Error());
+}
 
 TEST(Error, CarriesCodesOfOtherCategories) {
   const Error error = std::make_error_code(std::errc::address_in_use);

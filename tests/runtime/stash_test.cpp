@@ -216,6 +216,34 @@ TEST(Stash, SurvivesARestart) {
   EXPECT_EQ(scene.got.values(), (Numbers{0, 1, 2}));
 }
 
+/// Is ready when somebody else says so.
+class Moody final : public Actor<Item, Throw> {
+ public:
+  Moody(Collector<int>* got, const bool* is_ready) : got_(got), is_ready_(is_ready) {}
+  bool ready_for(const Item&) const { return *is_ready_; }
+  void on(const Item& item) { got_->add(item.number); }
+  void on(Throw) { throw std::runtime_error("moody"); }
+
+ private:
+  Collector<int>* got_;
+  const bool* is_ready_;
+};
+
+TEST(Stash, IsLookedAtAgainByTheActorThatWasBuiltAnew) {
+  Supervision restart = Supervision::restart();
+  restart.backoff = 0s;
+  Collector<int> got;
+  bool is_ready = false;
+  Simulation simulation({.system = quiet()});
+  auto moody = simulation.system().spawn<Moody>({.supervision = restart}, &got, &is_ready);
+  moody.send<Item>(0u, 1);
+  simulation.run_until_idle();
+  is_ready = true;
+  moody.send<Throw>();
+  simulation.run_until_idle();
+  EXPECT_EQ(got.values(), Numbers{1});
+}
+
 TEST(Stash, DoesNotStopTheDeadlineOfARequest) {
   Scene scene;
   const auto late = testing::ask_from_outside(scene.simulation.system(), scene.picky, Fetch{0}, 1s);

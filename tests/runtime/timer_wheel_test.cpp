@@ -259,5 +259,18 @@ TEST(TimerWheel, MayBeArmedAndCancelledByOtherThreadsWhileItTurns) {
   EXPECT_EQ(static_cast<int>(fired.size()) + cancelled.load(), 2 * count);
 }
 
+TEST(TimerWheel, KnowsItsNextTimerThoughThoseArmedAfterItAreCancelled) {
+  std::vector<Probe*> fired;
+  TimerWheel wheel(0);
+  std::deque<Probe> probes;
+  for (int i = 0; i < 100; ++i) wheel.arm(probes.emplace_back(&fired), 5 * tick_ns);
+  for (std::size_t i = 99; i > 0; --i) {
+    EXPECT_TRUE(wheel.cancel(probes[i]));
+    EXPECT_EQ(wheel.next_due(), 5 * tick_ns) << i;
+  }
+  EXPECT_EQ(wheel.advance(5 * tick_ns), 1u);
+  EXPECT_EQ(fired, std::vector<Probe*>{&probes[0]});
+}
+
 }  // namespace
 }  // namespace weir::internal

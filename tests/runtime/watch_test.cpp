@@ -173,6 +173,53 @@ TEST(Watch, EndsWithUnmonitor) {
   EXPECT_EQ(scene.seen.values().size(), 0u);
 }
 
+/// Tells when it is gone.
+class Brief final : public Actor<Throw> {
+ public:
+  explicit Brief(Event* gone) : gone_(gone) {}
+  ~Brief() { gone_->set(); }
+  void on(Throw) {}
+
+ private:
+  Event* gone_;
+};
+
+/// Loses interest in an actor that has just ended.
+class Fickle final : public Actor<Monitor, Spawn, Terminated> {
+ public:
+  Fickle(Event* gone, Event* heard, Collector<Terminated>* seen)
+      : gone_(gone), heard_(heard), seen_(seen) {}
+  void on(Monitor message) {
+    monitor(message.target);
+    message.target.stop();
+    gone_->wait();
+    unmonitor(message.target);
+  }
+  void on(Spawn) { heard_->set(); }
+  void on(Terminated message) { seen_->add(std::move(message)); }
+
+ private:
+  Event* gone_;
+  Event* heard_;
+  Collector<Terminated>* seen_;
+};
+
+TEST(Watch, EndsWithUnmonitorThoughTheNewsIsOnItsWay) {
+  Event gone;
+  Event heard;
+  Collector<Terminated> seen;
+  ActorSystem system(quiet());
+  auto brief = system.spawn<Brief>(&gone);
+  auto fickle = system.spawn<Fickle>(&gone, &heard, &seen);
+  fickle.send<Monitor>(brief);
+  await_end(system, brief);
+  fickle.send<Spawn>();
+  heard.wait();  // and so it has looked at the news, which came before
+  fickle.stop(Stop::when_drained);
+  await_end(system, fickle);
+  EXPECT_EQ(seen.values().size(), 0u);
+}
+
 TEST(Watch, AfterUnmonitorMayBeginAgain) {
   Scene scene;
   scene.observer.send<Monitor>(scene.mortal);

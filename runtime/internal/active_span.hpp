@@ -19,7 +19,7 @@ struct Worker;
 
 // What a message carries about the trace it belongs to, and what a worker knows of the handler that
 // it runs, is one word: `undecided`, `unsampled`, or a pointer (to a `Trail` and to an
-// `ActiveSpan`).
+// `ActiveSpan`). The first two of a message may have a mark: see measuring.hpp.
 inline constexpr std::uintptr_t undecided = 0;  // nobody has decided whether to record it
 inline constexpr std::uintptr_t unsampled = 1;  // not recorded, and neither is what it causes
 
@@ -27,10 +27,12 @@ inline constexpr std::uintptr_t unsampled = 1;  // not recorded, and neither is 
 struct Trail final : Pooled {
   telemetry::TraceContext from;
   std::int64_t sent_ns;
+  std::uintptr_t mark = 0;  // if its durations are measured
 };
 
 inline Trail* trail_of(std::uintptr_t trace) noexcept {
-  return trace > unsampled ? reinterpret_cast<Trail*>(trace) : nullptr;
+  const bool is_pointer = trace > unsampled && (trace & 3) == 0;
+  return is_pointer ? reinterpret_cast<Trail*>(trace) : nullptr;
 }
 
 /// A span that is being recorded: of a handler, or of a part of one. Belongs to the handler that

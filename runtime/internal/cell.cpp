@@ -86,10 +86,11 @@ inline Outcome handle_quickly(Cell& cell, Node* node) noexcept {
   return invoke(cell, node);
 }
 
-// For a system that records spans.
-[[gnu::noinline]] Outcome handle_traced(Cell& cell, Node* node, Worker& worker) noexcept {
-  if (node->trace != unsampled) return handle_recorded(cell, node, worker);
-  worker.trace = unsampled;
+// For a system that records spans or measures: most messages are neither recorded nor measured.
+inline Outcome handle_observed(Cell& cell, Node* node, Worker& worker) noexcept {
+  if (node->trace != worker.ordinary_trace) [[unlikely]]
+    return handle_closely(cell, node, worker);
+  worker.trace = worker.ordinary_trace;
   const Outcome outcome = handle_quickly(cell, node);
   worker.trace = undecided;
   return outcome;
@@ -197,7 +198,7 @@ void Cell::activate(Worker& worker) noexcept {
   std::uint32_t until_admit = admit_every;
   const std::uint32_t quota_before = worker.quota_left;
   std::uint32_t quota = quota_before;
-  const bool records_spans = has_telemetry && worker.records_spans;
+  const bool is_observed = has_telemetry && worker.is_observed;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
       if (!attend(*this, worker)) break;
@@ -214,7 +215,7 @@ void Cell::activate(Worker& worker) noexcept {
     __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
     count_popped(*this);
     const Outcome outcome =
-        records_spans ? handle_traced(*this, node, worker) : handle_quickly(*this, node);
+        is_observed ? handle_observed(*this, node, worker) : handle_quickly(*this, node);
     end_of_handler(worker);
     if (--until_admit == 0) [[unlikely]] {
       admit_if_waiting(*this);

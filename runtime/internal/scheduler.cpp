@@ -10,8 +10,10 @@
 #include <string>
 #include <utility>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/worker.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::internal {
 
@@ -336,7 +338,13 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
       next_request(std::uint64_t{number} << 48),
       random_state(system.options.seed * random_step + number + 1),
       records_spans(system.records_spans()),
+      measures(system.measures()),
+      is_observed(records_spans || measures),
+      ordinary_trace(records_spans ? unsampled : undecided),
       trace_random(system.trace_seed + number),
+      sampler(measures ? system.options.telemetry->options().measured_one_in_max : 1,
+              system.trace_seed + number),
+      durations(system.new_durations()),
       timers(now_ns) {}
 
 void Worker::push_queue(Cell* cell) noexcept {

@@ -5,6 +5,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/measuring.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 
 namespace weir::internal {
@@ -13,6 +14,7 @@ namespace {
 // The message was admitted when the timer was armed, so it enters a full mailbox too.
 void deliver_timer(TimerEntry* entry) noexcept {
   auto* timer = static_cast<TimerMessageBase*>(entry);
+  count_timer(*timer->owner->core, timer->node());
   timer->owner->enqueued.fetch_add(1, std::memory_order_relaxed);
   if (!timer->owner->push(timer->node(), timer->node())) dispose(timer->node());
 }

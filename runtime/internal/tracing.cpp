@@ -98,7 +98,7 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
     return outcome;
   }
   if (!repeats(node)) free_trail(node);
-  if (Run* run = std::exchange(worker.suspended_run, nullptr)) {
+  if (Run* run = worker.suspended_run) {
     run->span = span;
   } else {
     end_span(*cell.core, span);

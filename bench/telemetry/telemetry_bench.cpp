@@ -120,11 +120,15 @@ class Discarding final : public telemetry::Exporter<telemetry::SpanRecord> {
 std::unique_ptr<telemetry::Telemetry> make_telemetry(std::string_view mode) {
   if (mode == "off") return nullptr;
   telemetry::TelemetryOptions options;
+  if (mode == "metrics") {
+    options.measures_always = true;
+    return std::make_unique<telemetry::Telemetry>(options, telemetry::Exporters{});
+  }
   options.sampler = {.kind = telemetry::SamplerKind::ratio};
   if (mode == "one_percent") {
     options.sampler.ratio = 0.01;
   } else {
-    verify(mode == "all" || mode == "none", "mode: off, none, one_percent or all");
+    verify(mode == "all" || mode == "none", "mode: off, metrics, none, one_percent or all");
     options.sampler.ratio = mode == "all" ? 1 : 0;
   }
   telemetry::Exporters exporters;
@@ -183,7 +187,7 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc == 3 ? argv[1] : "";
   const std::string_view workload = argc == 3 ? argv[2] : "";
   if (workload != "count" && workload != "ask") {
-    std::fprintf(stderr, "usage: %s off|none|one_percent|all count|ask\n", argv[0]);
+    std::fprintf(stderr, "usage: %s off|metrics|none|one_percent|all count|ask\n", argv[0]);
     return 2;
   }
   const auto telemetry = weir::bench::make_telemetry(mode);

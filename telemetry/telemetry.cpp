@@ -113,6 +113,8 @@ bool Telemetry::samples_child(const TraceContext& parent) const noexcept {
   return spans_ && sampler_.samples_child_of(parent);
 }
 
+bool Telemetry::admits_span() noexcept { return spans_ && spans_->admits(); }
+
 void Telemetry::submit(std::unique_ptr<PendingSpan> span) noexcept {
   if (spans_) spans_->push(std::move(span));
 }

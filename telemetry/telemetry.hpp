@@ -46,6 +46,9 @@ class Telemetry {
   bool samples_root(const TraceId& trace) const noexcept;
   /// Whether to record a part of a trace that began elsewhere.
   bool samples_child(const TraceContext& parent) const noexcept;
+  /// Whether a span that ended now would find room. If not it need not be made: it is counted as
+  /// dropped.
+  bool admits_span() noexcept;
   /// Queues a span for export. Never waits.
   void submit(std::unique_ptr<PendingSpan> span) noexcept;
   ExportCounts span_counts() const noexcept;

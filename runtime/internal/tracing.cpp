@@ -42,14 +42,17 @@ std::int64_t wait_of(Node* node, const Trail& trail, std::int64_t now) noexcept 
   return now - (node->has(Node::is_timer) ? TimerMessageBase::of(node)->due : trail.sent_ns);
 }
 
+// Null if it is not recorded.
 ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
   const Trail* trail = trail_of(node->trace);
+  telemetry::Telemetry& telemetry = *worker.core.options.telemetry;
   telemetry::TraceContext root;
   if (!trail) {
     // A trace begins with the first message that no other message caused.
     root.trace = new_trace_id(worker);
-    if (!worker.core.options.telemetry->samples_root(root.trace)) return nullptr;
+    if (!telemetry.samples_root(root.trace)) return nullptr;
   }
+  if (!telemetry.admits_span()) return nullptr;
   ActiveSpan* span = new_span(worker, trail ? trail->from : root);
   span->actor_type = cell.type->name;
   span->actor = cell.id.load(std::memory_order_relaxed);
@@ -92,12 +95,12 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   worker.suspended_run = nullptr;
   const Outcome outcome = handle_untraced(cell, node);
   worker.trace = undecided;
-  if (!span) return outcome;
   if (outcome == Outcome::set_aside) {
     delete span;
     return outcome;
   }
   if (!repeats(node)) free_trail(node);
+  if (!span) return outcome;
   if (Run* run = worker.suspended_run) {
     run->span = span;
   } else {
@@ -148,7 +151,7 @@ void record_failure(Cell& cell, const std::string& message) {
 
 void record_restart(Cell& cell, Extension& extension) {
   const std::unique_ptr<Trail> failed = std::move(extension.failed_in);
-  if (!failed) return;
+  if (!failed || !cell.core->options.telemetry->admits_span()) return;
   ActiveSpan* span = new_span(*this_worker, failed->from);
   span->begin_ns = failed->sent_ns;
   span->is_linked = true;

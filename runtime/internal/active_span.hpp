@@ -18,10 +18,11 @@ struct Run;
 struct Worker;
 
 // What a message carries about the trace it belongs to, and what a worker knows of the handler that
-// it runs, is one word: `undecided`, `unsampled`, or a pointer (to a `Trail` and to an
-// `ActiveSpan`). The first two of a message may have a mark: see measuring.hpp.
-inline constexpr std::uintptr_t undecided = 0;  // nobody has decided whether to record it
-inline constexpr std::uintptr_t unsampled = 1;  // not recorded, and neither is what it causes
+// it runs, is one word: `unsampled`, `undecided`, or a pointer (to a `Trail` and to an
+// `ActiveSpan`). The first two of a message may have a mark: see measuring.hpp. Most messages are
+// not recorded: their word is what a message begins with, and neither sender nor receiver touch it.
+inline constexpr std::uintptr_t unsampled = 0;  // not recorded, and neither is what it causes
+inline constexpr std::uintptr_t undecided = 1;  // nobody has decided whether to record it
 
 /// The span in which a message was sent. Belongs to the message.
 struct Trail final : Pooled {
@@ -31,7 +32,7 @@ struct Trail final : Pooled {
 };
 
 inline Trail* trail_of(std::uintptr_t trace) noexcept {
-  const bool is_pointer = trace > unsampled && (trace & 3) == 0;
+  const bool is_pointer = trace > undecided && (trace & 3) == 0;
   return is_pointer ? reinterpret_cast<Trail*>(trace) : nullptr;
 }
 
@@ -40,7 +41,7 @@ inline Trail* trail_of(std::uintptr_t trace) noexcept {
 class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
  public:
   static ActiveSpan* of(std::uintptr_t trace) noexcept {
-    return trace > unsampled ? reinterpret_cast<ActiveSpan*>(trace) : nullptr;
+    return trace > undecided ? reinterpret_cast<ActiveSpan*>(trace) : nullptr;
   }
   std::uintptr_t word() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
 

@@ -118,6 +118,9 @@ struct alignas(64) Cell : Link {
 
   // --- the activation
   void activate(Worker& worker) noexcept;
+  /// Of a worker whose system records spans or measures, or does neither.
+  template <bool is_observed>
+  void activate_for(Worker& worker) noexcept;
 
   Extension& extension();
   Extension* extension_if_any() const noexcept {

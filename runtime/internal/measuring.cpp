@@ -23,7 +23,7 @@ std::vector<double> bounds() {
 void put_mark(Node* node, const Mark& mark) noexcept {
   if (Trail* trail = trail_of(node->trace)) {
     trail->mark = to_word(mark);
-  } else if (node->trace <= unsampled) {
+  } else if (node->trace <= undecided) {
     node->trace |= to_word(mark);
   }
 }
@@ -41,7 +41,7 @@ MessageSampler& sampler_of_this_thread(Core& core) noexcept {
 std::uintptr_t take_mark(Node* node) noexcept {
   if (Trail* trail = trail_of(node->trace)) return std::exchange(trail->mark, 0);
   if ((node->trace & mark_bit) == 0) return 0;
-  return std::exchange(node->trace, node->trace & unsampled);
+  return std::exchange(node->trace, node->trace & undecided);
 }
 
 void put_back(Node* node, std::uintptr_t mark) noexcept {
@@ -53,11 +53,8 @@ void put_back(Node* node, std::uintptr_t mark) noexcept {
 }
 
 Outcome handle_unmarked(Cell& cell, Node* node, Worker& worker) noexcept {
-  if (worker.records_spans && node->trace != unsampled) return handle_recorded(cell, node, worker);
-  worker.trace = worker.ordinary_trace;
-  const Outcome outcome = handle_untraced(cell, node);
-  worker.trace = undecided;
-  return outcome;
+  const bool is_recorded = worker.records_spans && node->trace != unsampled;
+  return is_recorded ? handle_recorded(cell, node, worker) : handle_untraced(cell, node);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ class Meter;
 // when they are sent. A chosen message carries a mark in its word for the trace, or in its trail if
 // it has one:
 //
-//     when it was sent, in nanoseconds: 58 bits | exponent of its weight: 4 | 1 | unsampled: 1
+//     when it was sent, in nanoseconds: 58 bits | exponent of its weight: 4 | 1 | undecided: 1
 //
 // A pointer has neither of the last two bits.
 namespace weir::internal {

@@ -99,6 +99,12 @@ void count_measured(Worker& worker, const Cell& target, Node* node) noexcept {
   }
 }
 
+// To another system: what is not recorded here may begin a trace there.
+void attach_outside(const Worker& worker, const Cell& target, Node* node) noexcept {
+  const bool begins = !worker.records_spans && target.core->records_spans();
+  if (begins && node->trace == unsampled) node->trace = undecided;
+}
+
 // Published at once: whoever runs next sees it, and somebody may run before the sender goes on.
 SendStatus send_simulated(Cell& target, Node* node) noexcept {
   SimulationHost& simulation = *target.core->simulation;
@@ -143,6 +149,9 @@ SendStatus send_slowly(Cell* target, Node* node) noexcept {
   } else if (has_telemetry && worker->measures) {
     count_measured(*worker, *target, node);
   }
+  const bool is_elsewhere = worker && &worker->core != target->core;
+  if (has_telemetry && is_elsewhere) [[unlikely]]
+    attach_outside(*worker, *target, node);
   if (target->is_unusual) [[unlikely]] {
     if (target->core->simulation) return send_simulated(*target, node);
     return push_ring(*target, node) ? SendStatus::sent : SendStatus::stopped;
@@ -150,7 +159,7 @@ SendStatus send_slowly(Cell* target, Node* node) noexcept {
   if (worker && worker->current) [[likely]] {
     if (worker->outbox.target == target) return send_in_burst(*worker, target, node);
     end_of_handler(*worker);
-    worker->outbox.target = target;
+    worker->outbox.target = is_elsewhere ? nullptr : target;
     worker->outbox.chunk = 2;
   }
   if (reserve(*target, 1) == 0) return refuse_full(*target, node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
@@ -25,7 +26,11 @@ void arm_timer(TimerMessageBase& timer, Cell& owner, std::int64_t delay_ns) {
   timer.owner = &owner;
   attach_timer(timer, owner, nullptr);
   timer.fire = &deliver_timer;
-  if (this_worker && this_worker->trace != 0) attach_trail(*this_worker, owner, timer.node());
+  if (!this_worker) {
+    attach_foreign_trail(owner, timer.node());
+  } else if (this_worker->trace != unsampled) {
+    attach_trail(*this_worker, owner, timer.node());
+  }
   owner.core->arm(timer, saturating_sum(owner.core->now_ns(), delay_ns));
 }
 

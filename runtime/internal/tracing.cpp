@@ -67,7 +67,7 @@ ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
 // A message that could not be delivered and is sent again keeps what it has. A system that records
 // nothing does not look at trails, and so must not get any.
 void attach(const ActiveSpan& span, const Cell& target, Node* node) {
-  if (node->trace != undecided || !target.core->records_spans()) return;
+  if (node->trace > undecided || !target.core->records_spans()) return;
   auto* trail = new Trail{.from = span.context, .sent_ns = target.core->now_ns()};
   node->trace = reinterpret_cast<std::uintptr_t>(trail);
 }
@@ -94,7 +94,8 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   worker.trace = span ? span->word() : unsampled;
   worker.suspended_run = nullptr;
   const Outcome outcome = handle_untraced(cell, node);
-  worker.trace = undecided;
+  end_of_handler(worker);  // who hears of what could not be delivered does so in this span
+  worker.trace = unsampled;
   if (outcome == Outcome::set_aside) {
     delete span;
     return outcome;
@@ -114,11 +115,15 @@ void attach_sampled_trail(Worker& worker, const Cell& target, Node* node) {
 }
 
 void attach_foreign_trail(const Cell& target, Node* node) {
-  if (foreign_span) attach(*foreign_span, target, node);
+  if (foreign_span) {
+    attach(*foreign_span, target, node);
+  } else if (node->trace == unsampled && target.core->records_spans()) {
+    node->trace = undecided;
+  }
 }
 
 void free_sampled_trail(Node* node) noexcept {
-  delete trail_of(std::exchange(node->trace, undecided));
+  delete trail_of(std::exchange(node->trace, unsampled));
 }
 
 std::uintptr_t shadow_of(std::uintptr_t trace) {

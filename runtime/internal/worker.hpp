@@ -74,9 +74,9 @@ struct alignas(128) Worker {
   std::uint64_t random_state;
   const bool records_spans;
   const bool measures;
-  const bool is_observed;               // one of both
-  const std::uintptr_t ordinary_trace;  // of messages of which nothing is recorded
-  std::uintptr_t trace = 0;             // of the handler that runs: see active_span.hpp
+  const bool is_observed;              // one of both
+  const std::uintptr_t outside_trace;  // of what no message caused
+  std::uintptr_t trace;                // of what runs: see active_span.hpp
   std::uint64_t trace_random;
   MessageSampler sampler;
   ActorDurations* const durations;  // null if it does not measure
@@ -142,7 +142,7 @@ void attach_sampled_trail(Worker& worker, const Cell& target, Node* node);
 /// Marks a message with the span that sends it.
 inline void attach_trail(Worker& worker, const Cell& target, Node* node) {
   if (worker.trace == 1) {
-    node->trace = 1;  // not sampled: see active_span.hpp
+    node->trace = 1;  // undecided: see active_span.hpp
   } else {
     attach_sampled_trail(worker, target, node);
   }

@@ -100,7 +100,25 @@ void end_span(Core& core, ActiveSpan* span) noexcept;
 
 /// The actor fails in what runs on this thread.
 void record_failure(Cell& cell, const std::string& message);
-/// It has started anew: a span from one to the other.
-void record_restart(Cell& cell, Extension& extension);
+
+/// Where in a trace this thread is; null if that is not recorded.
+std::unique_ptr<Trail> current_trail();
+/// The hook that `cell` runs next belongs to what runs on this thread.
+void keep_cause(Cell& cell);
+
+/// Runs a hook of an actor in a span of its own, if what caused it is recorded.
+class HookSpan {
+ public:
+  HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause);
+  HookSpan(const HookSpan&) = delete;
+  ~HookSpan();
+
+  ActiveSpan* get() const noexcept { return span_; }
+
+ private:
+  Cell& cell_;
+  ActiveSpan* span_ = nullptr;
+  std::uintptr_t outer_ = 0;
+};
 
 }  // namespace weir::internal

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/deliver_waiter.hpp>
 #include <weir/runtime/internal/extension.hpp>
@@ -67,17 +68,21 @@ void link_child(Cell& parent, Cell* child) noexcept {
 
 struct StopSignal : Signal, Pooled {
   StopSignal(StopMode wanted, StopReason why)
-      : Signal(&act), mode(wanted), reason(std::move(why)) {}
+      : Signal(&act), mode(wanted), reason(std::move(why)), cause(current_trail()) {}
 
   static void act(Signal* signal, Cell& cell) {
     std::unique_ptr<StopSignal> self(static_cast<StopSignal*>(signal));
     if (cell.state.load(std::memory_order_relaxed) != Cell::State::terminated) {
+      if (self->cause && cell.type->stop && cell.core->records_spans()) {
+        cell.extension().hook_in = std::move(self->cause);
+      }
       begin_stop(cell, self->mode, std::move(self->reason));
     }
   }
 
   StopMode mode;
   StopReason reason;
+  std::unique_ptr<Trail> cause;
 };
 
 // Stops the actor after everything before it in the mailbox, or fails it.
@@ -224,6 +229,7 @@ void run_stop_hook(Cell& cell) noexcept {
   cell.flags |= Cell::stop_hook_ran;
   if (!cell.type->stop || (cell.flags & Cell::constructed) == 0) return;
   if (cell.extension().stop_reason.kind == StopReason::Kind::killed) return;
+  const HookSpan span(cell, "stop", std::move(cell.extension().hook_in));
   try {
     cell.type->stop(cell.object, cell);
   } catch (...) {
@@ -298,6 +304,7 @@ void discard_cell(Cell* cell) noexcept {
 void adopt(Cell* cell) noexcept {
   cell->flags |= Cell::constructed;
   if (cell->type->start) {
+    keep_cause(*cell);
     cell->attention |= Cell::starting;
     cell->flags |= Cell::fresh;
     schedule_fresh(cell);
@@ -369,6 +376,7 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
         cell.extension_if_any()) {
       cell.extension().stop_reason = std::move(reason);
     }
+    if (cell.type->stop) keep_cause(cell);
     cancel_background(cell);
   }
   if (is_stopping && mode != StopMode::kill) return;

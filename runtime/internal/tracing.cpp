@@ -150,24 +150,44 @@ void record_failure(Cell& cell, const std::string& message) {
   details.status_message = message;
   details.events.push_back(
       {"exception", cell.core->now_ns() + span->wall_offset_ns, {{"exception.message", message}}});
-  cell.extension().failed_in.reset(
-      new Trail{.from = span->context, .sent_ns = cell.core->now_ns()});
+  cell.extension().failed_in = current_trail();
 }
 
-void record_restart(Cell& cell, Extension& extension) {
-  const std::unique_ptr<Trail> failed = std::move(extension.failed_in);
-  if (!failed || !cell.core->options.telemetry->admits_span()) return;
-  ActiveSpan* span = new_span(*this_worker, failed->from);
-  span->begin_ns = failed->sent_ns;
-  span->is_linked = true;
-  span->name = "restart";
-  span->actor_type = cell.type->name;
-  span->actor = cell.id.load(std::memory_order_relaxed);
-  ActiveSpan::Details& details = span->details();
-  details.attributes.emplace_back("weir.actor.restarts",
-                                  extension.restarts.load(std::memory_order_relaxed));
-  details.attributes.emplace_back("exception.message", extension.last_failure);
-  end_span(*cell.core, span);
+std::unique_ptr<Trail> current_trail() {
+  const ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
+  if (!span) return nullptr;
+  return std::unique_ptr<Trail>(
+      new Trail{.from = span->context, .sent_ns = this_worker->core.now_ns()});
+}
+
+void keep_cause(Cell& cell) {
+  if (!cell.core->records_spans()) return;
+  if (std::unique_ptr<Trail> cause = current_trail()) {
+    cell.extension().hook_in = std::move(cause);
+  }
+}
+
+HookSpan::HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause) : cell_(cell) {
+  if (!cause || !cell.core->options.telemetry->admits_span()) return;
+  span_ = new_span(*this_worker, cause->from);
+  span_->is_linked = true;
+  span_->name = name;
+  span_->actor_type = cell.type->name;
+  span_->actor = cell.id.load(std::memory_order_relaxed);
+  outer_ = std::exchange(this_worker->trace, span_->word());
+  this_worker->suspended_run = nullptr;
+}
+
+// A hook that is a coroutine may go on later, and its span with it.
+HookSpan::~HookSpan() {
+  if (!span_) return;
+  end_of_handler(*this_worker);
+  this_worker->trace = outer_;
+  if (Run* run = this_worker->suspended_run) {
+    run->span = span_;
+  } else {
+    end_span(*cell_.core, span_);
+  }
 }
 
 telemetry::SpanRecord ActiveSpan::take_record() {

@@ -63,7 +63,8 @@ class Telemetry {
   Logger& logger() noexcept { return logger_; }
   ExportCounts log_counts() const noexcept;
 
-  /// Exports what has been recorded so far. False if that takes longer than allowed.
+  /// Exports what has been recorded so far, and says what the logger has suppressed. False if that
+  /// takes longer than allowed.
   bool flush(std::chrono::milliseconds within);
   /// The same, and then nothing more.
   void shut_down(std::chrono::milliseconds within);

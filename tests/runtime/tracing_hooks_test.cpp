@@ -151,5 +151,45 @@ TEST(TracingHooks, ARestartLastsUntilAStartThatSuspendsHasEnded) {
   EXPECT_TRUE(is_child(spans.named("Started").back(), restart));
 }
 
+struct Recorded {};
+struct Unrecorded {};
+struct Go {};
+
+class Receiver final : public Actor<Recorded, Unrecorded> {
+ public:
+  explicit Receiver(testing::Collector<bool>* recorded) : recorded_(recorded) {}
+  void on(Recorded) { recorded_->add(current_trace().is_valid()); }
+  void on(Unrecorded) { recorded_->add(current_trace().is_valid()); }
+
+ private:
+  testing::Collector<bool>* recorded_;
+};
+
+/// Sends one message within its trace and one outside, both at once.
+class BothWays final : public Actor<Go> {
+ public:
+  explicit BothWays(RefOf<Receiver> receiver) : receiver_(std::move(receiver)) {}
+  void on(Go) {
+    telemetry::TraceContext elsewhere = current_trace();
+    elsewhere.is_sampled = false;
+    receiver_.send<Recorded>();
+    const Span part = remote_span("not sampled there", elsewhere);
+    receiver_.send<Unrecorded>();
+  }
+
+ private:
+  RefOf<Receiver> receiver_;
+};
+
+TEST(TracingHooks, AHandlerDoesNotInheritFromTheOneBeforeIt) {
+  const RecordedSpans spans;
+  ActorSystemOptions options = testing::quiet(1);
+  options.telemetry = spans.telemetry();
+  ActorSystem system(options);
+  testing::Collector<bool> recorded;
+  system.spawn<BothWays>(system.spawn<Receiver>(&recorded)).send<Go>();
+  EXPECT_EQ(recorded.wait_for(2), (std::vector<bool>{true, false}));
+}
+
 }  // namespace
 }  // namespace weir

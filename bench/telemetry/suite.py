@@ -23,8 +23,8 @@ class Telemetry(Suite):
     summary = "cost of telemetry in `count` and `ask`, as ratios to a build without it"
 
     def workloads(self):
-        return [("count", "1,000 traces of 10,000 messages to one receiver"),
-                ("ask", "1,000 traces of 1,000 sequential requests")]
+        return [("count", "100,000 traces of 100 messages to one receiver"),
+                ("ask", "100,000 traces of 10 sequential requests")]
 
     def run(self, options, report):
         hint = "does bench/telemetry have a CMakeLists.txt?"

@@ -37,7 +37,11 @@ namespace {
 
 using namespace actors;
 
-constexpr std::int64_t rounds = 1000;  // each begins outside, and so is a trace of its own
+// Short traces, each of which begins outside: about one percent of the messages is recorded then,
+// and not all or nothing of a few long ones.
+const std::int64_t traces = scaled(100'000);
+constexpr std::int64_t messages_each = 100;
+constexpr std::int64_t requests_each = 10;
 
 struct Begin {};
 struct Value {
@@ -99,7 +103,7 @@ class Asker final : public Actor<Begin> {
     for (std::int64_t i = 0; i < requests_; ++i) {
       verify(*co_await server_.ask<Increment>(i) == i + 1, "reply");
     }
-    if (++round_ < rounds) co_return;
+    if (++round_ < traces) co_return;
     run_->stopwatch.stop();
     run_->finish.done();
   }
@@ -151,7 +155,7 @@ template <class S>
 void begin_all(const S& starter, Measured& run) {
   run.allocations_before = allocations.load();
   run.stopwatch.start();
-  for (std::int64_t i = 0; i < rounds; ++i) starter.template send<Begin>();
+  for (std::int64_t i = 0; i < traces; ++i) starter.template send<Begin>();
   run.finish.wait();
 }
 
@@ -160,12 +164,11 @@ void count(telemetry::Telemetry* telemetry) {
   options.telemetry = telemetry;
   ActorSystem system(options);
   Measured run;
-  const std::int64_t each = scaled(10'000) / 2 * 2 + 2;
   const SpawnOptions unlimited{.mailbox_capacity = unbounded};
-  auto counter = system.spawn<Counter>(unlimited, rounds * each, &run);
-  auto sender = system.spawn<Sender>(unlimited, counter, each);
+  auto counter = system.spawn<Counter>(unlimited, traces * messages_each, &run);
+  auto sender = system.spawn<Sender>(unlimited, counter, messages_each);
   begin_all(sender, run);
-  print("count", run, rounds * each, telemetry);
+  print("count", run, traces * messages_each, telemetry);
 }
 
 void ask(telemetry::Telemetry* telemetry) {
@@ -173,11 +176,11 @@ void ask(telemetry::Telemetry* telemetry) {
   options.telemetry = telemetry;
   ActorSystem system(options);
   Measured run;
-  const std::int64_t each = scaled(1000);
   auto server = system.spawn<Server>();
-  auto asker = system.spawn<Asker>(SpawnOptions{.mailbox_capacity = unbounded}, server, each, &run);
+  auto asker =
+      system.spawn<Asker>(SpawnOptions{.mailbox_capacity = unbounded}, server, requests_each, &run);
   begin_all(asker, run);
-  print("ask", run, rounds * each, telemetry);
+  print("ask", run, traces * requests_each, telemetry);
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ Id random_id(Worker& worker) noexcept {
   return id;
 }
 
+constexpr std::size_t own_attributes_max = 5;
+
 bool repeats(Node* node) noexcept {
   return node->has(Node::is_timer) && TimerMessageBase::of(node)->repeat != Repeat::never;
 }
@@ -223,6 +225,7 @@ telemetry::SpanKind ActiveSpan::kind() const noexcept {
 
 void ActiveSpan::add_own_attributes(telemetry::Attributes& attributes) const {
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  attributes.reserve(attributes.size() + own_attributes_max);
   if (!actor_type.empty()) {
     attributes.emplace_back("weir.actor.type", actor_type);
     attributes.emplace_back("weir.actor.id", actor);

@@ -138,6 +138,16 @@ TEST(Measuring, ATimerThatRepeatsIsMeasuredEachTime) {
   EXPECT_EQ(durations(telemetry, wait_name, "Ticker").value().sum, 0);
 }
 
+TEST(Measuring, ATimerThatIsLateHasWaited) {
+  telemetry::Telemetry telemetry(each_message, {});
+  SimulationOptions options = in(&telemetry);
+  options.faults = {.late_timer = 1, .late_timer_max = 100ms};
+  Simulation simulation(options);
+  simulation.system().spawn<Ticker>();
+  simulation.run_for(10500ms);
+  EXPECT_GT(durations(telemetry, wait_name, "Ticker").value().sum, 0.01);
+}
+
 struct Open {};
 
 class Door final : public Actor<Open, Note> {

@@ -262,6 +262,7 @@ TEST(Tracing, TasksOfAScopeBelongToTheirHandler) {
   const auto leaves = spans.named("Leaf");
   EXPECT_EQ(leaves.size(), 3u);
   for (const SpanRecord& asked : leaves) EXPECT_TRUE(is_child(asked, fan));
+  EXPECT_EQ(spans.all().size(), 4u);  // tasks have none of their own
 }
 
 struct Fail {};
@@ -392,6 +393,7 @@ TEST(Tracing, ATraceFromElsewhereGoesOn) {
   EXPECT_EQ(request.context.trace, remote.trace);
   EXPECT_EQ(request.parent, remote.span);
   EXPECT_TRUE(request.parent_is_remote);
+  EXPECT_EQ(request.kind, telemetry::SpanKind::server);
   EXPECT_TRUE(is_child(spans.one("Leaf"), request));
 }
 

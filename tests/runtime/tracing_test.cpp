@@ -127,6 +127,34 @@ TEST(Tracing, ASpanTellsWhoHandledWhatAndHowLongItWaited) {
   EXPECT_DOUBLE_EQ(std::get<double>(*handled), 1.0);
 }
 
+struct Busy {};
+struct Due {};
+
+/// Sends itself a message and arms a timer, and then lets both wait.
+class BusyActor final : public Actor<Busy, Note, Due> {
+ public:
+  Task<> on(Busy) {
+    self().send<Note>();
+    schedule_once<Due>(1s);
+    static_cast<void>(co_await sleep_for(4s));
+  }
+  void on(Note) {}
+  void on(Due) {}
+};
+
+TEST(Tracing, AMessageWaitsFromItsSendingAndATimerFromWhenItIsDue) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  simulation.system().spawn<BusyActor>().send<Busy>();
+  simulation.run_until_idle();
+  const auto waited = [&](const char* name) {
+    return std::get<double>(
+        *RecordedSpans::attribute(spans.one(name), "weir.mailbox.wait.seconds"));
+  };
+  EXPECT_DOUBLE_EQ(waited("Note"), 4);
+  EXPECT_DOUBLE_EQ(waited("Due"), 3);
+}
+
 TEST(Tracing, ASimulatedRunIsTheSameWithAndWithout) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const RecordedSpans spans;

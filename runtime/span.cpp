@@ -87,7 +87,8 @@ void Span::set_status(telemetry::SpanStatus status, std::string_view message) {
 
 Span span(std::string_view name, telemetry::AttributeList attributes) {
   Span made;
-  if (const ActiveSpan* outer = current_span()) {
+  const ActiveSpan* outer = current_span();
+  if (outer && internal::this_worker->core.options.telemetry->admits_span()) {
     ActiveSpan* inner = internal::new_span(*internal::this_worker, outer->context);
     made.open(inner, inner->word());
     made.set_all(name, attributes);
@@ -108,7 +109,7 @@ Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
   }
   const bool is_sampled =
       remote.is_valid() ? telemetry.samples_child(remote) : telemetry.samples_root(parent.trace);
-  if (!is_sampled) {
+  if (!is_sampled || !telemetry.admits_span()) {
     made.open(nullptr, internal::unsampled);
     return made;
   }

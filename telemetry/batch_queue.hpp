@@ -49,6 +49,15 @@ class BatchQueue {
     return size;
   }
 
+  /// Whether an item would find room now. One that would not, and so need not be made, is counted
+  /// as dropped.
+  bool admits() noexcept {
+    if (size_.load(std::memory_order_relaxed) < size_max_) [[likely]]
+      return true;
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+
   /// Calls `visit(std::unique_ptr<Item>)` for all that wait, oldest first. One thread at a time.
   template <class Visit>
   void take_all(Visit visit) {

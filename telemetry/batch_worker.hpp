@@ -35,6 +35,9 @@ class BatchWorker {
     if (queue_.push(std::move(item)) == options_.batch_max) thread_.ask_for_round();
   }
 
+  /// See `BatchQueue::admits`.
+  bool admits() noexcept { return queue_.admits(); }
+
   /// True if everything pushed before has left by then.
   bool flush(std::chrono::milliseconds within) { return thread_.flush(within); }
 

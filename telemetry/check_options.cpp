@@ -97,6 +97,7 @@ void check_options(const TelemetryOptions& options) {
   check_batches("span_batches", options.span_batches);
   check_batches("log_batches", options.log_batches);
   check_duration("metric_interval", options.metric_interval);
+  check_number("measured_one_in_max", options.measured_one_in_max, {.min = 1, .max = 1 << 15});
 }
 
 }  // namespace weir::telemetry

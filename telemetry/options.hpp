@@ -77,6 +77,9 @@ struct TelemetryOptions {
   std::chrono::milliseconds metric_interval{60'000};
   /// Measure even if no exporter asks for it, for the Prometheus page.
   bool measures_always = false;
+  /// How long messages wait and handlers take is measured for one message in so many at most, and
+  /// for more when there are few. A power of two, or the next one below it.
+  std::uint32_t measured_one_in_max = 1024;
 
   bool records_spans() const noexcept { return traces.exporter != ExporterKind::none; }
   bool measures() const noexcept {

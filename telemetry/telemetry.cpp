@@ -113,6 +113,8 @@ bool Telemetry::samples_child(const TraceContext& parent) const noexcept {
   return spans_ && sampler_.samples_child_of(parent);
 }
 
+bool Telemetry::admits_span() noexcept { return spans_ && spans_->admits(); }
+
 void Telemetry::submit(std::unique_ptr<PendingSpan> span) noexcept {
   if (spans_) spans_->push(std::move(span));
 }
@@ -123,6 +125,7 @@ ExportCounts Telemetry::span_counts() const noexcept {
 
 bool Telemetry::flush(milliseconds within) {
   const auto end = steady_clock::now() + within;
+  logger_.report_suppressed();
   const bool spans_left = !spans_ || spans_->flush(within);
   const bool logs_left = !logs_ || logs_->flush(time_until(end));
   const bool metrics_left = !metrics_ || metrics_->flush(time_until(end));
@@ -131,6 +134,7 @@ bool Telemetry::flush(milliseconds within) {
 
 void Telemetry::shut_down(milliseconds within) {
   const auto end = steady_clock::now() + within;
+  logger_.report_suppressed();
   if (spans_) spans_->shut_down(within);
   if (logs_) logs_->shut_down(time_until(end));
   if (metrics_) metrics_->shut_down(time_until(end));

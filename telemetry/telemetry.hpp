@@ -46,6 +46,9 @@ class Telemetry {
   bool samples_root(const TraceId& trace) const noexcept;
   /// Whether to record a part of a trace that began elsewhere.
   bool samples_child(const TraceContext& parent) const noexcept;
+  /// Whether a span that ended now would find room. If not it need not be made: it is counted as
+  /// dropped.
+  bool admits_span() noexcept;
   /// Queues a span for export. Never waits.
   void submit(std::unique_ptr<PendingSpan> span) noexcept;
   ExportCounts span_counts() const noexcept;
@@ -60,7 +63,8 @@ class Telemetry {
   Logger& logger() noexcept { return logger_; }
   ExportCounts log_counts() const noexcept;
 
-  /// Exports what has been recorded so far. False if that takes longer than allowed.
+  /// Exports what has been recorded so far, and says what the logger has suppressed. False if that
+  /// takes longer than allowed.
   bool flush(std::chrono::milliseconds within);
   /// The same, and then nothing more.
   void shut_down(std::chrono::milliseconds within);

@@ -18,19 +18,22 @@ struct Run;
 struct Worker;
 
 // What a message carries about the trace it belongs to, and what a worker knows of the handler that
-// it runs, is one word: `undecided`, `unsampled`, or a pointer (to a `Trail` and to an
-// `ActiveSpan`).
-inline constexpr std::uintptr_t undecided = 0;  // nobody has decided whether to record it
-inline constexpr std::uintptr_t unsampled = 1;  // not recorded, and neither is what it causes
+// it runs, is one word: `unsampled`, `undecided`, or a pointer (to a `Trail` and to an
+// `ActiveSpan`). The first two of a message may have a mark: see measuring.hpp. Most messages are
+// not recorded: their word is what a message begins with, and neither sender nor receiver touch it.
+inline constexpr std::uintptr_t unsampled = 0;  // not recorded, and neither is what it causes
+inline constexpr std::uintptr_t undecided = 1;  // nobody has decided whether to record it
 
 /// The span in which a message was sent. Belongs to the message.
 struct Trail final : Pooled {
   telemetry::TraceContext from;
   std::int64_t sent_ns;
+  std::uintptr_t mark = 0;  // if its durations are measured
 };
 
 inline Trail* trail_of(std::uintptr_t trace) noexcept {
-  return trace > unsampled ? reinterpret_cast<Trail*>(trace) : nullptr;
+  const bool is_pointer = trace > undecided && (trace & 3) == 0;
+  return is_pointer ? reinterpret_cast<Trail*>(trace) : nullptr;
 }
 
 /// A span that is being recorded: of a handler, or of a part of one. Belongs to the handler that
@@ -38,7 +41,7 @@ inline Trail* trail_of(std::uintptr_t trace) noexcept {
 class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
  public:
   static ActiveSpan* of(std::uintptr_t trace) noexcept {
-    return trace > unsampled ? reinterpret_cast<ActiveSpan*>(trace) : nullptr;
+    return trace > undecided ? reinterpret_cast<ActiveSpan*>(trace) : nullptr;
   }
   std::uintptr_t word() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
 
@@ -97,7 +100,25 @@ void end_span(Core& core, ActiveSpan* span) noexcept;
 
 /// The actor fails in what runs on this thread.
 void record_failure(Cell& cell, const std::string& message);
-/// It has started anew: a span from one to the other.
-void record_restart(Cell& cell, Extension& extension);
+
+/// Where in a trace this thread is; null if that is not recorded.
+std::unique_ptr<Trail> current_trail();
+/// The hook that `cell` runs next belongs to what runs on this thread.
+void keep_cause(Cell& cell);
+
+/// Runs a hook of an actor in a span of its own, if what caused it is recorded.
+class HookSpan {
+ public:
+  HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause);
+  HookSpan(const HookSpan&) = delete;
+  ~HookSpan();
+
+  ActiveSpan* get() const noexcept { return span_; }
+
+ private:
+  Cell& cell_;
+  ActiveSpan* span_ = nullptr;
+  std::uintptr_t outer_ = 0;
+};
 
 }  // namespace weir::internal

@@ -86,17 +86,8 @@ inline Outcome handle_quickly(Cell& cell, Node* node) noexcept {
   return invoke(cell, node);
 }
 
-// For a system that records spans.
-[[gnu::noinline]] Outcome handle_traced(Cell& cell, Node* node, Worker& worker) noexcept {
-  if (node->trace != unsampled) return handle_recorded(cell, node, worker);
-  worker.trace = unsampled;
-  const Outcome outcome = handle_quickly(cell, node);
-  worker.trace = undecided;
-  return outcome;
-}
-
 // A parked cell must not be touched: the outcomes that need it keep it from parking by `attention`.
-void finish_node(Cell& cell, Node* node, Outcome outcome) noexcept {
+[[gnu::always_inline]] inline void finish_node(Cell& cell, Node* node, Outcome outcome) noexcept {
   if (outcome == Outcome::done) [[likely]] {
     dispose_handled(node);
   } else if (outcome == Outcome::replied) {
@@ -206,15 +197,28 @@ void Cell::return_control(std::uintptr_t entries) noexcept {
 }
 
 void Cell::activate(Worker& worker) noexcept {
+  if (has_telemetry && worker.is_observed) {
+    activate_for<true>(worker);
+  } else {
+    activate_for<false>(worker);
+  }
+}
+
+// Handlers run with the trace of their message, which mostly is that of no trace: only what runs
+// between them is outside of any.
+template <bool is_observed>
+void Cell::activate_for(Worker& worker) noexcept {
   worker.current = this;
+  if (is_observed) worker.trace = unsampled;
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
   const std::uint32_t quota_before = worker.quota_left;
   std::uint32_t quota = quota_before;
-  const bool records_spans = has_telemetry && worker.records_spans;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
+      if (is_observed) worker.trace = worker.outside_trace;
       if (!attend(*this, worker)) break;
+      if (is_observed) worker.trace = unsampled;
     }
     Node* node = tail.load(std::memory_order_acquire);
     if (!node) [[unlikely]] {
@@ -227,8 +231,9 @@ void Cell::activate(Worker& worker) noexcept {
     }
     __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
     count_popped(*this);
+    const bool is_special = is_observed && node->trace != unsampled;
     const Outcome outcome =
-        records_spans ? handle_traced(*this, node, worker) : handle_quickly(*this, node);
+        is_special ? handle_closely(*this, node, worker) : handle_quickly(*this, node);
     end_of_handler(worker);
     if (--until_admit == 0) [[unlikely]] {
       admit_if_waiting(*this);
@@ -240,6 +245,7 @@ void Cell::activate(Worker& worker) noexcept {
     if (unlinked == Unlinked::parked) break;
   }
   worker.current = nullptr;
+  if (is_observed) worker.trace = worker.outside_trace;
   // Used up, it has gone once below zero.
   const std::uint32_t handled = quota_before - (quota == UINT32_MAX ? 0 : quota);
   worker.messages.store(worker.messages.load(std::memory_order_relaxed) + handled,

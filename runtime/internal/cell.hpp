@@ -120,6 +120,9 @@ struct alignas(64) Cell : Link {
   /// Puts entries taken from `control` back, below what has come since.
   void return_control(std::uintptr_t entries) noexcept;
   void activate(Worker& worker) noexcept;
+  /// Of a worker whose system records spans or measures, or does neither.
+  template <bool is_observed>
+  void activate_for(Worker& worker) noexcept;
 
   Extension& extension();
   Extension* extension_if_any() const noexcept {

@@ -8,6 +8,7 @@
 #include <weir/runtime/internal/blocking_pool.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/measuring.hpp>
 #include <weir/runtime/internal/name_table.hpp>
 #include <weir/runtime/internal/services.hpp>
 #include <weir/runtime/internal/supervise.hpp>
@@ -71,7 +72,7 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
   names = std::make_unique<NameTable>();
   blocking = std::make_unique<BlockingPool>(
       BlockingPool::Options{.threads_max = options.blocking_threads_max});
-  if (options.telemetry && options.telemetry->measures()) {
+  if (measures()) {
     metrics = std::make_unique<SystemMetrics>(*this, options.telemetry->meter());
   }
 }
@@ -89,6 +90,16 @@ void Core::prepare_tracing() {
 
 bool Core::records_spans() const noexcept {
   return options.telemetry && options.telemetry->records_spans();
+}
+
+bool Core::measures() const noexcept {
+  return has_telemetry && options.telemetry && options.telemetry->measures();
+}
+
+ActorDurations* Core::new_durations() {
+  if (!measures()) return nullptr;
+  durations.push_back(std::make_unique<ActorDurations>(options.telemetry->meter()));
+  return durations.back().get();
 }
 
 Core::~Core() { close(); }

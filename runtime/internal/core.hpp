@@ -63,6 +63,7 @@ struct Core {
   const ActorSystemOptions options;
   SimulationHost* const simulation;
   ActorSystem* owner = nullptr;
+  std::vector<std::unique_ptr<ActorDurations>> durations;  // the workers use them
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> worker_threads;
   Cell* guardian = nullptr;  // parent of the actors that users spawn from outside
@@ -126,6 +127,9 @@ struct Core {
 
   void prepare_tracing();
   bool records_spans() const noexcept;
+  bool measures() const noexcept;
+  /// For another worker; null if nobody measures.
+  ActorDurations* new_durations();
   void start_threads();
   void join_threads() noexcept;
   /// Ends everything but what a reference to an actor that has ended still needs.

@@ -81,6 +81,7 @@ struct Extension {
   std::uint32_t restarts_in_window = 0;
   BackoffTimer backoff_timer;
   std::unique_ptr<Trail> failed_in;  // the span of the last failure
+  std::unique_ptr<Trail> hook_in;    // the span that spawned or stops the actor
 
   // Requests that have not come home. Owned by the activation; once the cell has terminated, by
   // whoever brings one home.

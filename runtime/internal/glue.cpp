@@ -56,6 +56,7 @@ void make_table(ActorType& type, const HandlerEntry* entries, std::size_t count)
 
 void post_to_self(Cell& cell, Node* node) noexcept {
   cell.enqueued.fetch_add(1, std::memory_order_relaxed);
+  if (this_worker && this_worker->trace != 0) attach_trail(*this_worker, cell, node);
   if (!cell.push(node, node)) dispose(node);
 }
 

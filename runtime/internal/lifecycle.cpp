@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/children.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/deliver_waiter.hpp>
@@ -65,17 +66,21 @@ void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noex
 
 struct StopSignal : Signal, Pooled {
   StopSignal(StopMode wanted, StopReason why)
-      : Signal(&act), mode(wanted), reason(std::move(why)) {}
+      : Signal(&act), mode(wanted), reason(std::move(why)), cause(current_trail()) {}
 
   static void act(Signal* signal, Cell& cell) {
     std::unique_ptr<StopSignal> self(static_cast<StopSignal*>(signal));
     if (cell.state.load(std::memory_order_relaxed) != Cell::State::terminated) {
+      if (self->cause && cell.type->stop && cell.core->records_spans()) {
+        cell.extension().hook_in = std::move(self->cause);
+      }
       begin_stop(cell, self->mode, std::move(self->reason));
     }
   }
 
   StopMode mode;
   StopReason reason;
+  std::unique_ptr<Trail> cause;
 };
 
 // Stops the actor after everything before it in the mailbox, or fails it.
@@ -175,6 +180,7 @@ void discard_cell(Cell* cell) noexcept {
 void adopt(Cell* cell) noexcept {
   cell->flags |= Cell::constructed;
   if (cell->type->start) {
+    keep_cause(*cell);
     cell->attention |= Cell::starting;
     cell->flags |= Cell::fresh;
     schedule_fresh(cell);
@@ -238,6 +244,7 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
         cell.extension_if_any()) {
       cell.extension().stop_reason = std::move(reason);
     }
+    if (cell.type->stop) keep_cause(cell);
     cancel_background(cell);
   }
   if (is_stopping && mode != StopMode::kill) return;

@@ -18,6 +18,8 @@ Outcome handle_exception(Cell& cell, Node* node) noexcept;
 Outcome handle_timer(Cell& cell, Node* node) noexcept;
 /// Handles a message, whatever kind it is.
 Outcome handle_untraced(Cell& cell, Node* node) noexcept;
+/// The same for a message that is measured, or whose trace is to be recorded or decided upon.
+Outcome handle_closely(Cell& cell, Node* node, Worker& worker) noexcept;
 /// The same in a span of its own, if that is to be recorded.
 Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept;
 /// The caller has given up: the request goes back without being handled.

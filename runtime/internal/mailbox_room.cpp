@@ -1,5 +1,6 @@
 #include <mutex>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/deliver_waiter.hpp>
 #include <weir/runtime/internal/extension.hpp>
@@ -72,6 +73,9 @@ DeliverWaiter::~DeliverWaiter() {
 
 bool DeliverWaiter::wait(Cell* receiver, Node* message, std::coroutine_handle<> coroutine) {
   node = message;
+  if (this_worker && this_worker->trace != unsampled && node->trace == unsampled) {
+    attach_trail(*this_worker, *receiver, node);  // of one that was not sent at all yet
+  }
   if (!current_cell()) return refuse(Errc::unsupported);
   if (is_current_run_cancelled()) return refuse(Errc::cancelled);
   end_of_handler(*this_worker);

@@ -66,7 +66,7 @@ struct Node : Link {
   }
 
   std::uintptr_t type_and_flags;
-  // The trace this message belongs to; zero when nobody records it.
+  // The trace this message belongs to; zero when it is not recorded.
   std::uintptr_t trace = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/measuring.hpp>
 #include <weir/runtime/internal/scope_state.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
 #include <weir/runtime/internal/worker.hpp>
@@ -72,6 +73,8 @@ Run::Run(Cell& owner, std::coroutine_handle<> coroutine) noexcept
 Run::~Run() {
   handle.destroy();
   if (span) end_span(*cell.core, span);
+  if (mark) [[unlikely]]
+    record_handling(cell, mark);
   if (has_children) give_children_away(*this);
   if (scope) scope->task_ended(nullptr);
   if (cancellation) cancellation->release();

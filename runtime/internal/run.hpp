@@ -38,6 +38,7 @@ struct Run : TaskRoot, Pooled {
   CancellationState* cancellation = nullptr;  // counted; made when somebody asks for it
   ActiveSpan* span = nullptr;                 // of the handler, if it is recorded
   std::uintptr_t trace = 0;                   // of what it does at the moment
+  std::uintptr_t mark = 0;                    // of its beginning, if that is measured
   std::uint8_t blocks = 0;                    // attention bits that end with this run
   std::uint8_t shields = 0;                   // while there are any, no wait is cancelled
   bool is_finished = false;

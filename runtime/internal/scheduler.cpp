@@ -4,11 +4,13 @@
 #include <mutex>
 #include <string>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/parking.hpp>
 #include <weir/runtime/internal/stealing.hpp>
 #include <weir/runtime/internal/timer_watch.hpp>
 #include <weir/runtime/internal/worker.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::internal {
 
@@ -115,7 +117,14 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
       next_request(std::uint64_t{number} << 48),
       random_state(system.options.seed * random_step + number + 1),
       records_spans(system.records_spans()),
+      measures(system.measures()),
+      is_observed(records_spans || measures),
+      outside_trace(records_spans ? undecided : unsampled),
+      trace(outside_trace),
       trace_random(system.trace_seed + number),
+      sampler(measures ? system.options.telemetry->options().measured_one_in_max : 1,
+              system.trace_seed + number),
+      durations(system.new_durations()),
       timers(now_ns) {}
 
 void Worker::push_queue(Cell* cell) noexcept {

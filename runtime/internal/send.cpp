@@ -70,9 +70,12 @@ void release_slot_if_others_sleep(Worker& worker) noexcept {
 SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
   Outbox& outbox = worker.outbox;
   if (outbox.credit == 0) {
-    const std::uint32_t wanted = std::min(outbox.chunk, std::max(target->capacity / 8, 1u));
+    std::uint32_t wanted = std::min(outbox.chunk, std::max(target->capacity / 8, 1u));
+    // The next message that is measured does not pass by unseen.
+    if (worker.measures) wanted = std::min(wanted, worker.sampler.to_pass() + 1);
     outbox.credit = reserve(*target, wanted);
     if (outbox.credit == 0) return refuse_full(*target, node);
+    if (worker.measures) worker.sampler.pass(outbox.credit - 1);
     outbox.chunk = std::min(outbox.chunk * 2, Outbox::burst);
     if (!outbox.holds_target) {
       target->add_ref();
@@ -85,6 +88,21 @@ SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
     publish_burst(worker);
   }
   return SendStatus::sent;
+}
+
+void count_measured(Worker& worker, const Cell& target, Node* node) noexcept {
+  if (worker.outbox.target == &target && worker.outbox.credit > 0) return;  // counted with others
+  if (worker.sampler.to_pass() > 0) {
+    worker.sampler.pass(1);
+  } else {
+    count_chosen(worker, node);
+  }
+}
+
+// To another system: what is not recorded here may begin a trace there.
+void attach_outside(const Worker& worker, const Cell& target, Node* node) noexcept {
+  const bool begins = !worker.records_spans && target.core->records_spans();
+  if (begins && node->trace == unsampled) node->trace = undecided;
 }
 
 // Published at once: whoever runs next sees it, and somebody may run before the sender goes on.
@@ -114,6 +132,7 @@ void flush_outbox(Worker& worker) noexcept {
     Outbox outbox = std::exchange(worker.outbox, {});
     publish(outbox);
     if (outbox.credit > 0) {
+      if (worker.measures) worker.sampler.take_back(outbox.credit);
       outbox.target->enqueued.fetch_sub(outbox.credit, std::memory_order_relaxed);
       if (outbox.target->has_waiters.load(std::memory_order_acquire)) admit_waiting(*outbox.target);
     }
@@ -123,16 +142,24 @@ void flush_outbox(Worker& worker) noexcept {
 
 SendStatus send_slowly(Cell* target, Node* node) noexcept {
   if (!target->is_running()) return SendStatus::stopped;
+  Worker* worker = this_worker;
+  if (!worker) [[unlikely]] {
+    attach_foreign_trail(*target, node);
+    count_foreign(*target, node);
+  } else if (has_telemetry && worker->measures) {
+    count_measured(*worker, *target, node);
+  }
+  const bool is_elsewhere = worker && &worker->core != target->core;
+  if (has_telemetry && is_elsewhere) [[unlikely]]
+    attach_outside(*worker, *target, node);
   if (target->is_unusual) [[unlikely]] {
     if (target->core->simulation) return send_simulated(*target, node);
     return push_ring(*target, node) ? SendStatus::sent : SendStatus::stopped;
   }
-  Worker* worker = this_worker;
-  if (!worker) attach_foreign_trail(*target, node);
   if (worker && worker->current) [[likely]] {
     if (worker->outbox.target == target) return send_in_burst(*worker, target, node);
     end_of_handler(*worker);
-    worker->outbox.target = target;
+    worker->outbox.target = is_elsewhere ? nullptr : target;
     worker->outbox.chunk = 2;
   }
   if (reserve(*target, 1) == 0) return refuse_full(*target, node);

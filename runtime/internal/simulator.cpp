@@ -92,6 +92,9 @@ Simulator::~Simulator() {
 ActorSystemOptions Simulator::system_options(std::string node_name) {
   ActorSystemOptions options = options_.system;
   options.name = node_name;
+  // Chance comes from the simulation; this is for the ids of spans, which differ between nodes.
+  std::uint64_t seed = options_.seed * ids_per_core + cores_made_;
+  options.seed = next_random(seed);
   options.on_failure = [this, node_name](const ActorFailure& failure) {
     trace_.add_failure(node_name, failure, now_);
     if (options_.system.on_failure) options_.system.on_failure(failure);

@@ -72,11 +72,22 @@ void begin_restart(Cell& cell, Extension& extension) {
               next_backoff(*cell.core, extension.supervision, extension.restarts_in_window - 1));
 }
 
+void describe_restart(ActiveSpan& span, const Extension& extension, std::int64_t failed_ns) {
+  span.begin_ns = failed_ns;
+  auto& attributes = span.details().attributes;
+  attributes.emplace_back("weir.actor.restarts",
+                          extension.restarts.load(std::memory_order_relaxed));
+  attributes.emplace_back("exception.message", extension.last_failure);
+}
+
 void finish_restart(Cell& cell) {
   Extension& extension = cell.extension();
   cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
   extension.restarts.fetch_add(1, std::memory_order_relaxed);
   cell.core->restarts.fetch_add(1, std::memory_order_relaxed);
+  const std::int64_t failed_ns = extension.failed_in ? extension.failed_in->sent_ns : 0;
+  const HookSpan span(cell, "restart", std::move(extension.failed_in));
+  if (span.get()) describe_restart(*span.get(), extension, failed_ns);
   try {
     const ConstructionScope scope(&cell);
     extension.factory->construct(cell.object);
@@ -85,8 +96,7 @@ void finish_restart(Cell& cell) {
     fail(cell, std::current_exception());
     return;
   }
-  if (cell.type->start) cell.flags |= Cell::fresh;
-  record_restart(cell, extension);
+  if (cell.type->start) start_actor(cell);
 }
 
 void record_failure(Cell& cell, Extension& extension, const std::string& message) {
@@ -144,6 +154,8 @@ void start_actor(Cell& cell) noexcept {
   cell.flags &= static_cast<std::uint8_t>(~Cell::fresh);
   cell.attention &= static_cast<std::uint8_t>(~Cell::starting);
   if ((cell.attention & Cell::stopping) != 0) return;
+  Extension* extension = cell.extension_if_any();
+  const HookSpan span(cell, "start", extension ? std::move(extension->hook_in) : nullptr);
   try {
     cell.type->start(cell.object, cell);
   } catch (...) {
@@ -158,7 +170,6 @@ bool advance_lifecycle(Cell& cell, Worker& worker) noexcept {
     return false;
   }
   finish_restart(cell);
-  if ((cell.flags & Cell::fresh) != 0) start_actor(cell);
   end_of_handler(worker);
   return (cell.attention & Cell::stopping) != 0 && advance_stop(cell, worker);
 }

@@ -1,5 +1,6 @@
 #include <mutex>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/children.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/deliver_waiter.hpp>
@@ -139,6 +140,7 @@ void run_stop_hook(Cell& cell) noexcept {
   cell.flags |= Cell::stop_hook_ran;
   if (!cell.type->stop || (cell.flags & Cell::constructed) == 0) return;
   if (cell.extension().stop_reason.kind == StopReason::Kind::killed) return;
+  const HookSpan span(cell, "stop", std::move(cell.extension().hook_in));
   try {
     cell.type->stop(cell.object, cell);
   } catch (...) {

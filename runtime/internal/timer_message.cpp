@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/measuring.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 
 namespace weir::internal {
@@ -16,6 +18,7 @@ void deliver_timer(TimerEntry* entry) noexcept {
   // It leaves its owner's list when it is handled, a little later.
   __builtin_prefetch(timer->next_timer, 1);
   __builtin_prefetch(timer->previous_timer, 1);
+  count_timer(*timer->owner->core, timer->node());
   timer->owner->enqueued.fetch_add(1, std::memory_order_relaxed);
   if (!timer->owner->push(timer->node(), timer->node())) dispose(timer->node());
 }
@@ -26,7 +29,11 @@ void arm_timer(TimerMessageBase& timer, Cell& owner, std::int64_t delay_ns) {
   timer.owner = &owner;
   attach_timer(timer, owner, nullptr);
   timer.fire = &deliver_timer;
-  if (this_worker && this_worker->trace != 0) attach_trail(*this_worker, owner, timer.node());
+  if (!this_worker) {
+    attach_foreign_trail(owner, timer.node());
+  } else if (this_worker->trace != unsampled) {
+    attach_trail(*this_worker, owner, timer.node());
+  }
   owner.core->arm(timer, saturating_sum(owner.core->now_ns(), delay_ns));
 }
 

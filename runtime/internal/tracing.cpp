@@ -28,6 +28,8 @@ Id random_id(Worker& worker) noexcept {
   return id;
 }
 
+constexpr std::size_t own_attributes_max = 5;
+
 bool repeats(Node* node) noexcept {
   return node->has(Node::is_timer) && TimerMessageBase::of(node)->repeat != Repeat::never;
 }
@@ -42,14 +44,17 @@ std::int64_t wait_of(Node* node, const Trail& trail, std::int64_t now) noexcept 
   return now - (node->has(Node::is_timer) ? TimerMessageBase::of(node)->due : trail.sent_ns);
 }
 
+// Null if it is not recorded.
 ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
   const Trail* trail = trail_of(node->trace);
+  telemetry::Telemetry& telemetry = *worker.core.options.telemetry;
   telemetry::TraceContext root;
   if (!trail) {
     // A trace begins with the first message that no other message caused.
     root.trace = new_trace_id(worker);
-    if (!worker.core.options.telemetry->samples_root(root.trace)) return nullptr;
+    if (!telemetry.samples_root(root.trace)) return nullptr;
   }
+  if (!telemetry.admits_span()) return nullptr;
   ActiveSpan* span = new_span(worker, trail ? trail->from : root);
   span->actor_type = cell.type->name;
   span->actor = cell.id.load(std::memory_order_relaxed);
@@ -64,7 +69,7 @@ ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
 // A message that could not be delivered and is sent again keeps what it has. A system that records
 // nothing does not look at trails, and so must not get any.
 void attach(const ActiveSpan& span, const Cell& target, Node* node) {
-  if (node->trace != undecided || !target.core->records_spans()) return;
+  if (node->trace > undecided || !target.core->records_spans()) return;
   auto* trail = new Trail{.from = span.context, .sent_ns = target.core->now_ns()};
   node->trace = reinterpret_cast<std::uintptr_t>(trail);
 }
@@ -91,14 +96,15 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   worker.trace = span ? span->word() : unsampled;
   worker.suspended_run = nullptr;
   const Outcome outcome = handle_untraced(cell, node);
-  worker.trace = undecided;
-  if (!span) return outcome;
+  end_of_handler(worker);  // who hears of what could not be delivered does so in this span
+  worker.trace = unsampled;
   if (outcome == Outcome::set_aside) {
     delete span;
     return outcome;
   }
   if (!repeats(node)) free_trail(node);
-  if (Run* run = std::exchange(worker.suspended_run, nullptr)) {
+  if (!span) return outcome;
+  if (Run* run = worker.suspended_run) {
     run->span = span;
   } else {
     end_span(*cell.core, span);
@@ -111,11 +117,15 @@ void attach_sampled_trail(Worker& worker, const Cell& target, Node* node) {
 }
 
 void attach_foreign_trail(const Cell& target, Node* node) {
-  if (foreign_span) attach(*foreign_span, target, node);
+  if (foreign_span) {
+    attach(*foreign_span, target, node);
+  } else if (node->trace == unsampled && target.core->records_spans()) {
+    node->trace = undecided;
+  }
 }
 
 void free_sampled_trail(Node* node) noexcept {
-  delete trail_of(std::exchange(node->trace, undecided));
+  delete trail_of(std::exchange(node->trace, unsampled));
 }
 
 std::uintptr_t shadow_of(std::uintptr_t trace) {
@@ -142,24 +152,44 @@ void record_failure(Cell& cell, const std::string& message) {
   details.status_message = message;
   details.events.push_back(
       {"exception", cell.core->now_ns() + span->wall_offset_ns, {{"exception.message", message}}});
-  cell.extension().failed_in.reset(
-      new Trail{.from = span->context, .sent_ns = cell.core->now_ns()});
+  cell.extension().failed_in = current_trail();
 }
 
-void record_restart(Cell& cell, Extension& extension) {
-  const std::unique_ptr<Trail> failed = std::move(extension.failed_in);
-  if (!failed) return;
-  ActiveSpan* span = new_span(*this_worker, failed->from);
-  span->begin_ns = failed->sent_ns;
-  span->is_linked = true;
-  span->name = "restart";
-  span->actor_type = cell.type->name;
-  span->actor = cell.id.load(std::memory_order_relaxed);
-  ActiveSpan::Details& details = span->details();
-  details.attributes.emplace_back("weir.actor.restarts",
-                                  extension.restarts.load(std::memory_order_relaxed));
-  details.attributes.emplace_back("exception.message", extension.last_failure);
-  end_span(*cell.core, span);
+std::unique_ptr<Trail> current_trail() {
+  const ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
+  if (!span) return nullptr;
+  return std::unique_ptr<Trail>(
+      new Trail{.from = span->context, .sent_ns = this_worker->core.now_ns()});
+}
+
+void keep_cause(Cell& cell) {
+  if (!cell.core->records_spans()) return;
+  if (std::unique_ptr<Trail> cause = current_trail()) {
+    cell.extension().hook_in = std::move(cause);
+  }
+}
+
+HookSpan::HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause) : cell_(cell) {
+  if (!cause || !cell.core->options.telemetry->admits_span()) return;
+  span_ = new_span(*this_worker, cause->from);
+  span_->is_linked = true;
+  span_->name = name;
+  span_->actor_type = cell.type->name;
+  span_->actor = cell.id.load(std::memory_order_relaxed);
+  outer_ = std::exchange(this_worker->trace, span_->word());
+  this_worker->suspended_run = nullptr;
+}
+
+// A hook that is a coroutine may go on later, and its span with it.
+HookSpan::~HookSpan() {
+  if (!span_) return;
+  end_of_handler(*this_worker);
+  this_worker->trace = outer_;
+  if (Run* run = this_worker->suspended_run) {
+    run->span = span_;
+  } else {
+    end_span(*cell_.core, span_);
+  }
 }
 
 telemetry::SpanRecord ActiveSpan::take_record() {
@@ -195,6 +225,7 @@ telemetry::SpanKind ActiveSpan::kind() const noexcept {
 
 void ActiveSpan::add_own_attributes(telemetry::Attributes& attributes) const {
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  attributes.reserve(attributes.size() + own_attributes_max);
   if (!actor_type.empty()) {
     attributes.emplace_back("weir.actor.type", actor_type);
     attributes.emplace_back("weir.actor.id", actor);

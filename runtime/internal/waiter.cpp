@@ -72,7 +72,8 @@ void Waiter::resume() {
   forget();
   Worker& worker = *this_worker;
   Run* outer = std::exchange(worker.current_run, run);
-  const std::uintptr_t outer_trace = std::exchange(worker.trace, run ? run->trace : 0);
+  const std::uintptr_t outer_trace =
+      std::exchange(worker.trace, run ? run->trace : worker.outside_trace);
   handle_.resume();
   const std::uintptr_t trace = std::exchange(worker.trace, outer_trace);
   if (run) run->trace = trace;

@@ -6,12 +6,14 @@
 
 #include <weir/runtime/dead_letter.hpp>
 #include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/message_sampler.hpp>
 #include <weir/runtime/internal/run.hpp>
 #include <weir/runtime/internal/spin_lock.hpp>
 #include <weir/runtime/internal/timer_wheel.hpp>
 
 namespace weir::internal {
 
+class ActorDurations;
 struct Core;
 
 // Without it, for a benchmark that tells what it costs when it is off.
@@ -71,8 +73,13 @@ struct alignas(128) Worker {
   std::uint64_t next_request = 0;
   std::uint64_t random_state;
   const bool records_spans;
-  std::uintptr_t trace = 0;  // of the handler that runs: see active_span.hpp
+  const bool measures;
+  const bool is_observed;              // one of both
+  const std::uintptr_t outside_trace;  // of what no message caused
+  std::uintptr_t trace;                // of what runs: see active_span.hpp
   std::uint64_t trace_random;
+  MessageSampler sampler;
+  ActorDurations* const durations;  // null if it does not measure
 
   // Read by others.
   alignas(64) std::atomic<std::uint64_t> activations{0};
@@ -135,11 +142,16 @@ void attach_sampled_trail(Worker& worker, const Cell& target, Node* node);
 /// Marks a message with the span that sends it.
 inline void attach_trail(Worker& worker, const Cell& target, Node* node) {
   if (worker.trace == 1) {
-    node->trace = 1;  // not sampled: see active_span.hpp
+    node->trace = 1;  // undecided: see active_span.hpp
   } else {
     attach_sampled_trail(worker, target, node);
   }
 }
+
+/// A message that is measured is sent.
+void count_chosen(Worker& worker, Node* node) noexcept;
+/// One is sent from a thread that is no worker.
+void count_foreign(const Cell& target, Node* node) noexcept;
 
 /// The outbox is long enough, or its receiver idle.
 void publish_burst(Worker& worker) noexcept;

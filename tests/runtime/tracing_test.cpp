@@ -127,6 +127,34 @@ TEST(Tracing, ASpanTellsWhoHandledWhatAndHowLongItWaited) {
   EXPECT_DOUBLE_EQ(std::get<double>(*handled), 1.0);
 }
 
+struct Busy {};
+struct Due {};
+
+/// Sends itself a message and arms a timer, and then lets both wait.
+class BusyActor final : public Actor<Busy, Note, Due> {
+ public:
+  Task<> on(Busy) {
+    self().send<Note>();
+    schedule_once<Due>(1s);
+    static_cast<void>(co_await sleep_for(4s));
+  }
+  void on(Note) {}
+  void on(Due) {}
+};
+
+TEST(Tracing, AMessageWaitsFromItsSendingAndATimerFromWhenItIsDue) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  simulation.system().spawn<BusyActor>().send<Busy>();
+  simulation.run_until_idle();
+  const auto waited = [&](const char* name) {
+    return std::get<double>(
+        *RecordedSpans::attribute(spans.one(name), "weir.mailbox.wait.seconds"));
+  };
+  EXPECT_DOUBLE_EQ(waited("Note"), 4);
+  EXPECT_DOUBLE_EQ(waited("Due"), 3);
+}
+
 TEST(Tracing, ASimulatedRunIsTheSameWithAndWithout) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const RecordedSpans spans;
@@ -262,6 +290,7 @@ TEST(Tracing, TasksOfAScopeBelongToTheirHandler) {
   const auto leaves = spans.named("Leaf");
   EXPECT_EQ(leaves.size(), 3u);
   for (const SpanRecord& asked : leaves) EXPECT_TRUE(is_child(asked, fan));
+  EXPECT_EQ(spans.all().size(), 4u);  // tasks have none of their own
 }
 
 struct Fail {};
@@ -392,6 +421,7 @@ TEST(Tracing, ATraceFromElsewhereGoesOn) {
   EXPECT_EQ(request.context.trace, remote.trace);
   EXPECT_EQ(request.parent, remote.span);
   EXPECT_TRUE(request.parent_is_remote);
+  EXPECT_EQ(request.kind, telemetry::SpanKind::server);
   EXPECT_TRUE(is_child(spans.one("Leaf"), request));
 }
 

@@ -67,6 +67,8 @@ TEST(CheckOptions, NamesTheFieldItsValueAndTheAcceptedRange) {
        "log_batches.delay in milliseconds is '0'; expected"},
       {[](auto& o) { o.metric_interval = milliseconds(-5); },
        "metric_interval in milliseconds is '-5'; expected"},
+      {[](auto& o) { o.measured_one_in_max = 0; },
+       "measured_one_in_max is '0'; expected a whole number from 1 to 32768"},
       {[](auto& o) { o.logs.timeout = milliseconds(0); },
        "logs.timeout in milliseconds is '0'; expected"},
   };

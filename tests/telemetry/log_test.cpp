@@ -62,6 +62,18 @@ TEST(Logger, KeepsTheLastOfFieldsWithTheSameName) {
   EXPECT_EQ(test.lines.at(0).attributes, (Attributes{{"b", 2}, {"a", 3}}));
 }
 
+TEST(Logger, SaysEvenOfASingleLineThatItWasSuppressed) {
+  for (int more = 1; more <= 2; ++more) {
+    Fixture test(1);
+    for (int i = 0; i < more + 2; ++i) {
+      if (i == more + 1) test.now = test.now + 2 * second;
+      test.logger.info("a");
+    }
+    const std::string said = more == 1 ? "1 similar line suppressed" : "2 similar lines suppressed";
+    EXPECT_EQ(test.messages(), (std::vector<std::string>{"a", said, "a"}));
+  }
+}
+
 TEST(Logger, BoundsTexts) {
   Fixture test;
   const std::string text(2 * Attribute::text_bytes_max, 'x');

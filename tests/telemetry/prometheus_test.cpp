@@ -247,5 +247,17 @@ TEST(Prometheus, LosesNoSampleWhateverTheNamesAndValuesHold) {
   }
 }
 
+TEST(Prometheus, WritesABoundThatComesTwiceOnce) {
+  std::vector<MetricRecord> records(1);
+  records[0].name = "m";
+  records[0].points.push_back(
+      {{}, HistogramPoint{.bounds = {1, 1, 2}, .buckets = {1, 1, 1, 1}, .count = 4}});
+  const std::string page = prometheus_page(records, PrometheusFormat::text);
+  const std::string bucket = "m_bucket{le=\"1\"}";
+  const std::size_t at = page.find(bucket);
+  ASSERT_NE(at, std::string::npos) << page;
+  EXPECT_EQ(page.find(bucket, at + 1), std::string::npos) << page;
+}
+
 }  // namespace
 }  // namespace weir::telemetry

@@ -158,5 +158,39 @@ TEST(Telemetry, ExportsWhatWaitsWhenItShutsDown) {
   EXPECT_EQ(telemetry->span_counts().exported, 2u);
 }
 
+/// What has been logged so far, of one place that writes too much.
+class FloodedLog {
+ public:
+  FloodedLog() : telemetry_({}, {}, {[this](const LogRecord& line) { note(line); }}) {
+    for (int i = 0; i < 15; ++i) telemetry_.logger().info("flood");
+  }
+
+  Telemetry& telemetry() { return telemetry_; }
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  void note(const LogRecord& line) { lines_.push_back(line.message); }
+
+  std::vector<std::string> lines_;
+  Telemetry telemetry_;
+};
+
+TEST(Telemetry, SaysWhatWasSuppressedWhenItIsFlushed) {
+  FloodedLog log;
+  const std::size_t written = log.lines().size();
+  EXPECT_LT(written, 15u);
+  EXPECT_TRUE(log.telemetry().flush(minutes(1)));
+  ASSERT_EQ(log.lines().size(), written + 1);
+  EXPECT_TRUE(log.lines().back().ends_with("suppressed"));
+  EXPECT_TRUE(log.telemetry().flush(minutes(1)));
+  EXPECT_EQ(log.lines().size(), written + 1);
+}
+
+TEST(Telemetry, SaysWhatWasSuppressedWhenItShutsDown) {
+  FloodedLog log;
+  log.telemetry().shut_down(minutes(1));
+  EXPECT_TRUE(log.lines().back().ends_with("suppressed"));
+}
+
 }  // namespace
 }  // namespace weir::telemetry

@@ -1,5 +1,6 @@
 #include <weir/tests/telemetry/support/allocations.hpp>
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 

@@ -1,0 +1,195 @@
+// Hooks belong to the trace of what made them run.
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include <weir/runtime/simulation.hpp>
+#include <weir/runtime/sleep.hpp>
+#include <weir/runtime/span.hpp>
+#include <weir/tests/runtime/support.hpp>
+#include <weir/tests/runtime/support/recorded_spans.hpp>
+
+namespace weir {
+namespace {
+
+using namespace std::chrono_literals;
+using telemetry::SpanRecord;
+using testing::RecordedSpans;
+
+SimulationOptions recording(const RecordedSpans& spans) {
+  SimulationOptions options;
+  options.system.telemetry = spans.telemetry();
+  options.system.on_failure = [](const ActorFailure&) {};
+  return options;
+}
+
+bool is_child(const SpanRecord& child, const SpanRecord& parent) {
+  return child.context.trace == parent.context.trace && child.parent == parent.context.span &&
+         child.links.size() == 1;
+}
+
+struct Started {};
+struct Stopped {};
+struct Fail {};
+struct StopSelf {};
+
+class Log final : public Actor<Started, Stopped> {
+ public:
+  void on(Started) {}
+  void on(Stopped) {}
+};
+
+class Child final : public Actor<Fail, StopSelf> {
+ public:
+  explicit Child(RefOf<Log> log) : log_(std::move(log)) {}
+  void on_start() { log_.send<Started>(); }
+  void on_stop() { log_.send<Stopped>(); }
+  void on(Fail) { throw std::runtime_error("as told"); }
+  void on(StopSelf) { stop(); }
+
+ private:
+  RefOf<Log> log_;
+};
+
+struct Spawn {};
+struct Stop {};
+
+class Parent final : public Actor<Spawn, Stop> {
+ public:
+  explicit Parent(RefOf<Log> log) : log_(std::move(log)) {}
+  void on(Spawn) { child_ = spawn<Child>(log_); }
+  void on(Stop) { child_.stop(); }
+
+ private:
+  RefOf<Log> log_;
+  RefOf<Child> child_;
+};
+
+TEST(TracingHooks, AnActorStartsInTheTraceOfWhatSpawnedIt) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  simulation.system().spawn<Parent>(log).send<Spawn>();
+  simulation.run_until_idle();
+  const SpanRecord start = spans.one("start");
+  EXPECT_TRUE(is_child(start, spans.one("Spawn")));
+  EXPECT_TRUE(is_child(spans.one("Started"), start));
+}
+
+TEST(TracingHooks, AnActorStopsInTheTraceOfWhoStopsIt) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  auto parent = simulation.system().spawn<Parent>(log);
+  parent.send<Spawn>();
+  simulation.run_until_idle();
+  parent.send<Stop>();
+  simulation.run_until_idle();
+  const SpanRecord stop = spans.one("stop");
+  EXPECT_TRUE(is_child(stop, spans.one("Stop")));
+  EXPECT_TRUE(is_child(spans.one("Stopped"), stop));
+}
+
+TEST(TracingHooks, AlsoIfThatIsItself) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  simulation.system().spawn<Child>(log).send<StopSelf>();
+  simulation.run_until_idle();
+  EXPECT_TRUE(is_child(spans.one("stop"), spans.one("StopSelf")));
+}
+
+TEST(TracingHooks, AnActorThatIsSpawnedOutsideStartsInNoTrace) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  simulation.system().spawn<Child>(log);
+  simulation.run_until_idle();
+  EXPECT_TRUE(spans.named("start").empty());
+  EXPECT_FALSE(spans.one("Started").parent.is_valid());
+}
+
+TEST(TracingHooks, ARestartedActorStartsInTheTraceOfItsFailure) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  const SpawnOptions options{.supervision = {.directive = Supervision::Directive::restart}};
+  simulation.system().spawn<Child>(options, log).send<Fail>();
+  simulation.run_until_idle();
+  const SpanRecord restart = spans.one("restart");
+  EXPECT_TRUE(is_child(restart, spans.one("Fail")));
+  const auto started = spans.named("Started");
+  ASSERT_EQ(started.size(), 2u);
+  EXPECT_FALSE(started[0].parent.is_valid());
+  EXPECT_TRUE(is_child(started[1], restart));
+}
+
+class SlowStarter final : public Actor<Fail> {
+ public:
+  explicit SlowStarter(RefOf<Log> log) : log_(std::move(log)) {}
+  Task<> on_start() {
+    static_cast<void>(co_await sleep_for(1s));
+    log_.send<Started>();
+  }
+  void on(Fail) { throw std::runtime_error("as told"); }
+
+ private:
+  RefOf<Log> log_;
+};
+
+TEST(TracingHooks, ARestartLastsUntilAStartThatSuspendsHasEnded) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  const SpawnOptions options{
+      .supervision = {.directive = Supervision::Directive::restart, .backoff = 1ms, .jitter = 0}};
+  simulation.system().spawn<SlowStarter>(options, log).send<Fail>();
+  simulation.run_until_idle();
+  const SpanRecord restart = spans.one("restart");
+  EXPECT_EQ(restart.end - restart.begin, std::chrono::nanoseconds(1001ms).count());
+  EXPECT_TRUE(is_child(spans.named("Started").back(), restart));
+}
+
+struct Recorded {};
+struct Unrecorded {};
+struct Go {};
+
+class Receiver final : public Actor<Recorded, Unrecorded> {
+ public:
+  explicit Receiver(testing::Collector<bool>* recorded) : recorded_(recorded) {}
+  void on(Recorded) { recorded_->add(current_trace().is_valid()); }
+  void on(Unrecorded) { recorded_->add(current_trace().is_valid()); }
+
+ private:
+  testing::Collector<bool>* recorded_;
+};
+
+/// Sends one message within its trace and one outside, both at once.
+class BothWays final : public Actor<Go> {
+ public:
+  explicit BothWays(RefOf<Receiver> receiver) : receiver_(std::move(receiver)) {}
+  void on(Go) {
+    telemetry::TraceContext elsewhere = current_trace();
+    elsewhere.is_sampled = false;
+    receiver_.send<Recorded>();
+    const Span part = remote_span("not sampled there", elsewhere);
+    receiver_.send<Unrecorded>();
+  }
+
+ private:
+  RefOf<Receiver> receiver_;
+};
+
+TEST(TracingHooks, AHandlerDoesNotInheritFromTheOneBeforeIt) {
+  const RecordedSpans spans;
+  ActorSystemOptions options = testing::quiet(1);
+  options.telemetry = spans.telemetry();
+  ActorSystem system(options);
+  testing::Collector<bool> recorded;
+  system.spawn<BothWays>(system.spawn<Receiver>(&recorded)).send<Go>();
+  EXPECT_EQ(recorded.wait_for(2), (std::vector<bool>{true, false}));
+}
+
+}  // namespace
+}  // namespace weir

@@ -238,6 +238,27 @@ TEST_F(RocksdbEngine, TellsOfFlushesMergesAndFailures) {
   EXPECT_NE(failures[0].detail.find("Injected"), std::string::npos) << failures[0].detail;
 }
 
+TEST_F(RocksdbEngine, StalledWriteWaitsOnlyIfItMay) {
+  Events events;
+  options_.events = &events;
+  const auto engine = open();
+  disk_.hold_sorted_files();
+  const auto batch = engine->make_batch();
+  batch->put(Family::rows, "a", std::string(10'000, 'x'));
+  Result<> written;
+  for (int i = 0; written && i < 10'000; ++i) written = engine->write(*batch, Wait::never);
+  EXPECT_EQ(written.error(), Errc::would_block);
+  EXPECT_TRUE(engine->statistics().is_stalled);
+  EXPECT_FALSE(events.of(Event::Kind::stall_begin).empty());
+  EXPECT_TRUE(engine->sync()) << "what was written is not lost";
+
+  std::thread waiting([&] { EXPECT_TRUE(engine->write(*batch, Wait::allowed)); });
+  disk_.let_go();
+  waiting.join();
+  ASSERT_TRUE(engine->close());
+  EXPECT_FALSE(events.of(Event::Kind::stall_end).empty());
+}
+
 TEST_F(RocksdbEngine, CountsFilesAndMemory) {
   const auto engine = open();
   put(*engine, Family::history, "a key of history", std::string(1000, 'x'));

@@ -38,7 +38,8 @@ bool is_manifest(const std::string& path) { return path.find("/MANIFEST-") != st
 }  // namespace
 
 IOStatus DiskJournal::admit(const Path& path) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (path.ends_with(".sst")) let_go_.wait(lock, [&] { return !is_held_; });
   if (is_down_) return failure(Fault::io_error, path);
   ++operations_;
   if (crash_at_ && operations_ >= *crash_at_) {
@@ -141,6 +142,12 @@ void DiskJournal::crash_at(std::uint64_t nth) {
   const std::lock_guard lock(mutex_);
   operations_ = 0;
   crash_at_ = nth;
+}
+
+void DiskJournal::hold(bool is_held) {
+  const std::lock_guard lock(mutex_);
+  is_held_ = is_held;
+  let_go_.notify_all();
 }
 
 void DiskJournal::repair() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -39,6 +40,7 @@ class DiskJournal {
 
   std::uint64_t operations() const;
   void fail_at(std::uint64_t nth, FaultyDisk::Fault fault);
+  void hold(bool is_held);
   void crash_at(std::uint64_t nth);
   void repair();
   bool is_down() const;
@@ -63,6 +65,7 @@ class DiskJournal {
   void lose_unsynced_bytes(std::mt19937_64& random, FaultyDisk::Tail tail);
 
   mutable std::mutex mutex_;
+  std::condition_variable let_go_;
   // Guarded by `mutex_`.
   std::map<Path, std::shared_ptr<Inode>> inodes_;  // others hold what they did from the beginning
   std::vector<NameChange> changes_;                // of names, not yet synced
@@ -71,6 +74,7 @@ class DiskJournal {
   std::optional<std::uint64_t> fail_at_;
   FaultyDisk::Fault fault_ = FaultyDisk::Fault::io_error;
   bool is_down_ = false;
+  bool is_held_ = false;
 };
 
 }  // namespace weir::storage::rocksdb::test

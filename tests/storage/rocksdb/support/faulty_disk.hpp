@@ -32,6 +32,9 @@ class FaultyDisk {
   /// The n-th operation from now fails, and all after it, until `repair`.
   void fail_at(std::uint64_t nth, Fault fault);
   void repair();
+  /// Writes to sorted files wait, as they do behind a slow disk, until they are let go.
+  void hold_sorted_files();
+  void let_go();
   /// The power fails at the n-th operation from now, in the middle of it.
   void crash_at(std::uint64_t nth);
   /// True once the power has failed.

@@ -170,6 +170,8 @@ Result<std::unique_ptr<engine::Engine>> FaultyDisk::open(EngineOptions options) 
 std::uint64_t FaultyDisk::operations() const { return files_->journal().operations(); }
 void FaultyDisk::fail_at(std::uint64_t nth, Fault fault) { files_->journal().fail_at(nth, fault); }
 void FaultyDisk::repair() { files_->journal().repair(); }
+void FaultyDisk::hold_sorted_files() { files_->journal().hold(true); }
+void FaultyDisk::let_go() { files_->journal().hold(false); }
 void FaultyDisk::crash_at(std::uint64_t nth) { files_->journal().crash_at(nth); }
 bool FaultyDisk::is_down() const { return files_->journal().is_down(); }
 void FaultyDisk::crash(std::uint64_t seed, Tail tail) { files_->journal().crash(seed, tail); }

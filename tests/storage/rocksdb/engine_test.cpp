@@ -304,10 +304,10 @@ TEST_F(RocksdbEngine, HoldsItsMemoryBudget) {
   options_.memory_budget = std::size_t{16} << 20;
   const auto engine = open();
   std::uint64_t largest = 0;
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 240; ++i) {
     const auto batch = engine->make_batch();
     for (int row = 0; row < 100; ++row) {
-      batch->put(Family::rows, std::to_string(i * 7919 % 600) + "/" + std::to_string(row),
+      batch->put(Family::rows, std::to_string(i * 7919 % 240) + "/" + std::to_string(row),
                  std::string(1000, 'x'));
     }
     ASSERT_TRUE(engine->write(*batch, Wait::allowed));

@@ -77,7 +77,7 @@ Result<> prepare(const path& directory) {
 }  // namespace
 
 Result<std::unique_ptr<engine::Engine>> open_engine_on(
-    EngineOptions options, std::shared_ptr<::rocksdb::Env> environment) {
+    EngineOptions options, const std::shared_ptr<::rocksdb::Env>& environment) {
   if (options.directory.empty()) {
     return Error(Errc::invalid_argument, "an engine needs a directory");
   }

@@ -8,6 +8,13 @@
 #include <rocksdb/system_clock.h>
 #include <weir/storage/rocksdb/internal/open.hpp>
 
+// RocksDB 7.8 forgets the new memtable if the log cannot be changed at the same time: one per
+// failure that is injected there. Only programs that use this file system ignore that.
+extern "C" const char* __lsan_default_suppressions();   // NOLINT: the sanitizer's name
+extern "C" const char* __lsan_default_suppressions() {  // NOLINT: the sanitizer's name
+  return "leak:rocksdb::DBImpl::SwitchMemtable\n";
+}
+
 namespace weir::storage::rocksdb::test {
 namespace {
 

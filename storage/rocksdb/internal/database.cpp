@@ -30,6 +30,7 @@ Database::~Database() { (void)close(); }
 
 Status Database::open() {
   std::vector<::rocksdb::ColumnFamilyDescriptor> families;
+  families.reserve(engine::family_count);
   for (std::size_t family = 0; family < engine::family_count; ++family) {
     families.emplace_back(std::string(engine::family_names[family]), tuning_.families[family]);
   }
@@ -206,7 +207,7 @@ Result<> Database::close() {
   if (is_closed_.exchange(true)) return {};
   check(cursors_.open.load(std::memory_order_acquire) == 0,
         "a cursor is still open when its engine closes");
-  const Result<> writable = failure_.check();
+  Result<> writable = failure_.check();
   Status status = writable ? persist() : Status::OK();
   if (Status released = release(); status.ok()) status = std::move(released);
   if (!writable) return writable;

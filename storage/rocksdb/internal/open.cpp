@@ -2,16 +2,13 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include <rocksdb/env.h>
 #include <weir/storage/rocksdb/internal/database.hpp>
-#include <weir/storage/rocksdb/internal/lock.hpp>
-#include <weir/storage/rocksdb/internal/status.hpp>
+#include <weir/storage/rocksdb/internal/diagnosis.hpp>
 
 namespace weir::storage::rocksdb {
 namespace internal {
@@ -77,31 +74,10 @@ Result<> prepare(const path& directory) {
   return check_content(directory);
 }
 
-/// For messages that name no file: only the manifest is read without its name being told.
-std::string manifest_of(const path& directory) {
-  std::string name;
-  std::ifstream(directory / "CURRENT") >> name;
-  return name.starts_with("MANIFEST-") ? name : "CURRENT";
-}
-
-Error opening_error(const ::rocksdb::Status& status, const path& directory) {
-  if (auto locked = lock_error(status, directory)) return *std::move(locked);
-  const std::string text = status.ToString();
-  if (status.IsInvalidArgument() && text.find("olumn famil") != std::string::npos) {
-    return Error(Errc::unsupported_format,
-                 directory.string() + ": written by a newer version? " + text);
-  }
-  // CURRENT or the manifest names a file that is not there.
-  if (status.IsPathNotFound() || status.IsNotFound()) {
-    return Error(Errc::corruption, directory.string() + ": a file is missing: " + text);
-  }
-  return to_error(status, directory.string(), manifest_of(directory));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<engine::Engine>> open_engine_on(
-    EngineOptions options, std::shared_ptr<::rocksdb::FileSystem> files) {
+    EngineOptions options, const std::shared_ptr<::rocksdb::Env>& environment) {
   if (options.directory.empty()) {
     return Error(Errc::invalid_argument, "an engine needs a directory");
   }
@@ -113,11 +89,11 @@ Result<std::unique_ptr<engine::Engine>> open_engine_on(
   options.directory = std::filesystem::absolute(options.directory).lexically_normal();
   if (!options.directory.has_filename()) options.directory = options.directory.parent_path();
   if (auto prepared = prepare(options.directory); !prepared) return std::move(prepared).error();
-  std::shared_ptr<::rocksdb::Env> environment;
-  if (files) environment = ::rocksdb::NewCompositeEnv(files);
   const path directory = options.directory;
-  auto database = std::make_unique<Database>(std::move(options), std::move(environment));
-  if (const auto status = database->open(); !status.ok()) return opening_error(status, directory);
+  auto database = std::make_unique<Database>(std::move(options), environment);
+  if (const auto status = database->open(); !status.ok()) {
+    return diagnose(status, directory, environment.get());
+  }
   return std::unique_ptr<engine::Engine>(std::move(database));
 }
 

@@ -103,32 +103,32 @@ void protect(::rocksdb::DBOptions& options, const EngineOptions& ours) {
 
 }  // namespace
 
-Tuning make_tuning(const EngineOptions& ours) {
-  const std::size_t budget = ours.memory_budget;
+Tuning make_tuning(const EngineOptions& options) {
+  const std::size_t budget = options.memory_budget;
   Tuning tuning;
   tuning.cache = ::rocksdb::NewLRUCache(budget / 4 * 3);
-  auto& options = tuning.database;
-  options.create_if_missing = true;
-  options.create_missing_column_families = true;
-  protect(options, ours);
-  options.write_buffer_manager =
+  auto& database = tuning.database;
+  database.create_if_missing = true;
+  database.create_missing_column_families = true;
+  protect(database, options);
+  database.write_buffer_manager =
       std::make_shared<::rocksdb::WriteBufferManager>(budget / 4, tuning.cache);
   // Small families must not keep the log, which is read again after a crash, for long.
-  options.max_total_wal_size = std::max(budget / 2, mebibyte);
+  database.max_total_wal_size = std::max(budget / 2, mebibyte);
   // Fewer than eight, so that one flush runs at a time: in parallel they are not always installed
   // in order after one of them failed (RocksDB 7.8).
-  options.max_background_jobs = 4;
-  options.max_open_files = max_open_files();
+  database.max_background_jobs = 4;
+  database.max_open_files = max_open_files();
   // Files are removed on RocksDB's threads, not on the one that ends a cursor.
-  options.avoid_unnecessary_blocking_io = true;
-  options.skip_stats_update_on_db_open = true;
-  options.keep_log_file_num = 2;
-  options.max_log_file_size = mebibyte;
-  options.info_log_level = ::rocksdb::InfoLogLevel::WARN_LEVEL;
-  options.stats_dump_period_sec = 0;
-  options.stats_persist_period_sec = 0;
-  options.statistics = ::rocksdb::CreateDBStatistics();
-  options.statistics->set_stats_level(::rocksdb::StatsLevel::kExceptHistogramOrTimers);
+  database.avoid_unnecessary_blocking_io = true;
+  database.skip_stats_update_on_db_open = true;
+  database.keep_log_file_num = 2;
+  database.max_log_file_size = mebibyte;
+  database.info_log_level = ::rocksdb::InfoLogLevel::WARN_LEVEL;
+  database.stats_dump_period_sec = 0;
+  database.stats_persist_period_sec = 0;
+  database.statistics = ::rocksdb::CreateDBStatistics();
+  database.statistics->set_stats_level(::rocksdb::StatsLevel::kExceptHistogramOrTimers);
   for (std::size_t family = 0; family < engine::family_count; ++family) {
     tuning.families[family] = family_options(static_cast<Family>(family), budget, tuning.cache);
   }

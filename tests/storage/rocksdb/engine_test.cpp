@@ -1,0 +1,321 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <rocksdb/db.h>
+#include <weir/tests/storage/rocksdb/support/faulty_disk.hpp>
+#include <weir/tests/storage/support/model.hpp>
+#include <weir/tests/storage/support/temporary_directory.hpp>
+
+namespace weir::storage::rocksdb {
+namespace {
+
+using engine::Engine;
+using engine::Errc;
+using engine::Event;
+using engine::Family;
+using engine::Wait;
+using storage::test::Content;
+using storage::test::difference;
+using storage::test::RandomWrites;
+using test::FaultyDisk;
+
+class Events final : public engine::EventSink {
+ public:
+  void on_event(const Event& event) override {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(event);
+  }
+  std::vector<Event> of(Event::Kind kind) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Event> found;
+    std::ranges::copy_if(events_, std::back_inserter(found),
+                         [&](const Event& event) { return event.kind == kind; });
+    return found;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Event> events_;
+};
+
+class RocksdbEngine : public testing::Test {
+ protected:
+  std::unique_ptr<Engine> open() { return open(options_); }
+  std::unique_ptr<Engine> open(const EngineOptions& options) const {
+    auto engine = disk_.open(options);
+    EXPECT_TRUE(engine) << engine.error().message();
+    return std::move(engine).value();
+  }
+  static void put(Engine& engine, Family family, const std::string& key, const std::string& value) {
+    storage::test::write(engine, {{storage::test::Operation::Kind::put, family, key, value}});
+  }
+
+  storage::test::TemporaryDirectory directory_;
+  FaultyDisk disk_;
+  EngineOptions options_{.directory = directory_ / "engine", .memory_budget = memory_budget_min};
+};
+
+TEST_F(RocksdbEngine, RefusesWhatItCannotWorkWith) {
+  EXPECT_EQ(open_engine({}).error(), Errc::invalid_argument);
+  options_.memory_budget = 1000;
+  const auto refused = open_engine(options_);
+  EXPECT_EQ(refused.error(), Errc::invalid_argument);
+  EXPECT_NE(refused.error().detail().find("1000"), std::string::npos);
+}
+
+TEST_F(RocksdbEngine, WorksOnTheRealDisk) {
+  for (int life = 0; life < 2; ++life) {
+    auto engine = open_engine(options_);
+    ASSERT_TRUE(engine) << engine.error().message();
+    put(**engine, Family::rows, std::to_string(life), "value");
+    ASSERT_TRUE((*engine)->sync());
+    EXPECT_EQ(storage::test::read_all(**engine)->at(1).size(), life + 1U);
+  }
+}
+
+TEST_F(RocksdbEngine, ClosedRefusesEverything) {
+  const auto engine = open();
+  const auto batch = engine->make_batch();
+  ASSERT_TRUE(engine->close());
+  EXPECT_TRUE(engine->close()) << "once more does nothing";
+  std::string value;
+  EXPECT_EQ(engine->write(*batch, Wait::allowed).error(), Errc::closed);
+  EXPECT_EQ(engine->sync().error(), Errc::closed);
+  EXPECT_EQ(engine->get(Family::rows, "a", value, Wait::allowed).error(), Errc::closed);
+  EXPECT_EQ(engine->make_cursor(Family::rows, {})->status().error(), Errc::closed);
+  EXPECT_EQ(engine->check_files().error(), Errc::closed);
+  EXPECT_EQ(engine->copy_to(directory_ / "copy").error(), Errc::closed);
+}
+
+TEST_F(RocksdbEngine, ReadingWithoutWaitingFindsOnlyWhatIsInMemory) {
+  {
+    const auto engine = open();
+    put(*engine, Family::rows, "a", "1");
+    ASSERT_TRUE(engine->close());
+  }
+  const auto engine = open();
+  std::string value;
+  EXPECT_EQ(engine->get(Family::rows, "a", value, Wait::never).error(), Errc::would_block);
+  {
+    const auto cursor = engine->make_cursor(Family::rows, {.wait = Wait::never});
+    cursor->seek({});
+    EXPECT_FALSE(cursor->is_valid());
+    EXPECT_EQ(cursor->status().error(), Errc::would_block);
+  }
+  ASSERT_TRUE(engine->get(Family::rows, "a", value, Wait::allowed));
+  const auto found = engine->get(Family::rows, "a", value, Wait::never);
+  ASSERT_TRUE(found) << "it is in the cache: " << found.error().message();
+  EXPECT_EQ(value, "1");
+}
+
+TEST_F(RocksdbEngine, WritingDoesNotTouchTheDisk) {
+  const auto engine = open();
+  const auto before = disk_.operations();
+  for (int i = 0; i < 100; ++i) put(*engine, Family::rows, std::to_string(i), "value");
+  EXPECT_EQ(disk_.operations(), before);
+  ASSERT_TRUE(engine->sync());
+  EXPECT_LE(disk_.operations(), before + 3) << "the log, once, and perhaps its directory";
+}
+
+TEST_F(RocksdbEngine, SyncCoversWhatWasWrittenBeforeItWhileAnotherThreadWrites) {
+  static constexpr std::size_t enough = 5000;
+  std::size_t safe = 0;
+  {
+    const auto engine = open();
+    std::atomic<std::size_t> written = 0;
+    std::thread writer([&] {
+      const auto batch = engine->make_batch();
+      for (std::size_t i = 0;; ++i) {
+        batch->clear();
+        batch->put(Family::log, std::to_string(1'000'000 + i), "value");
+        if (!engine->write(*batch, Wait::allowed)) return;
+        written = i + 1;
+      }
+    });
+    while (safe < enough) {
+      const std::size_t before = written;
+      const auto synced = engine->sync();
+      EXPECT_TRUE(synced) << synced.error().message();
+      if (!synced) break;
+      safe = before;
+    }
+    disk_.crash_at(1);
+    EXPECT_FALSE(engine->sync()) << "the power is gone";
+    writer.join();
+  }
+  disk_.crash(1, FaultyDisk::Tail::lost);
+  const auto content = storage::test::read_all(*open());
+  ASSERT_TRUE(content) << content.error().message();
+  const auto& log = (*content)[static_cast<std::size_t>(Family::log)];
+  ASSERT_GE(log.size(), safe);
+  EXPECT_EQ(log.rbegin()->first, std::to_string(999'999 + log.size())) << "there is no gap";
+}
+
+TEST_F(RocksdbEngine, CopyHoldsEverythingWrittenAndStaysAsItIs) {
+  RandomWrites random(2);
+  Content model;
+  const auto engine = open();
+  for (int round = 0; round < 20; ++round) {
+    const auto writes = random.batch(10);
+    storage::test::write(*engine, writes);
+    storage::test::apply(writes, model);
+  }
+  const auto files = engine->copy_to(directory_ / "copy");
+  ASSERT_TRUE(files) << files.error().message();
+  EXPECT_TRUE(std::ranges::find(*files, "CURRENT") != files->end());
+  put(*engine, Family::rows, "later", "value");
+  EXPECT_EQ(engine->copy_to(directory_ / "copy").error(), Errc::already_exists);
+
+  EngineOptions options = options_;
+  options.directory = directory_ / "copy";
+  const auto copy = open(options);
+  EXPECT_EQ(difference(*copy, model), "");
+  EXPECT_TRUE(copy->check_files());
+}
+
+TEST_F(RocksdbEngine, CheckFindsAFileDamagedWhileItIsOpen) {
+  const auto engine = open();
+  put(*engine, Family::history, "a key of history", std::string(1000, 'x'));
+  ASSERT_TRUE(engine->collect());
+  ASSERT_TRUE(engine->check_files());
+  for (const auto& entry : std::filesystem::directory_iterator(options_.directory)) {
+    if (entry.path().extension() != ".sst") continue;
+    std::fstream(entry.path(), std::ios::in | std::ios::out | std::ios::binary).put('?');
+    const auto checked = engine->check_files();
+    EXPECT_EQ(checked.error(), Errc::corruption);
+    EXPECT_NE(checked.error().detail().find(entry.path().filename().string()), std::string::npos)
+        << checked.error().message();
+  }
+}
+
+TEST_F(RocksdbEngine, WithoutALogKeepsWhatWasWrittenWhenItCloses) {
+  options_.write_ahead = false;
+  RandomWrites random(9);
+  Content model;
+  {
+    const auto engine = open();
+    const auto writes = random.batch(100);
+    storage::test::write(*engine, writes);
+    storage::test::apply(writes, model);
+    EXPECT_TRUE(engine->sync());
+    EXPECT_EQ(engine->statistics().log_bytes, 0U);
+    ASSERT_TRUE(engine->close());
+  }
+  EXPECT_EQ(difference(*open(), model), "");
+}
+
+TEST_F(RocksdbEngine, TellsOfFlushesMergesAndFailures) {
+  Events events;
+  options_.events = &events;
+  const auto engine = open();
+  put(*engine, Family::history, "a key of history", "value");
+  ASSERT_TRUE(engine->collect());
+  const auto flushes = events.of(Event::Kind::flush);
+  ASSERT_EQ(flushes.size(), 1U);
+  EXPECT_EQ(flushes[0].family, Family::history);
+  EXPECT_GT(flushes[0].bytes_written, 0U);
+  EXPECT_NE(flushes[0].detail.find(".sst"), std::string::npos);
+  const auto merges = events.of(Event::Kind::compaction);
+  ASSERT_FALSE(merges.empty());
+  EXPECT_EQ(merges[0].family, Family::history);
+  EXPECT_EQ(engine->statistics().compactions, merges.size());
+
+  put(*engine, Family::rows, "a", "1");
+  disk_.fail_at(1, FaultyDisk::Fault::io_error);
+  EXPECT_FALSE(engine->sync());
+  const auto failures = events.of(Event::Kind::failure);
+  ASSERT_FALSE(failures.empty());
+  EXPECT_NE(failures[0].detail.find("Injected"), std::string::npos) << failures[0].detail;
+}
+
+TEST_F(RocksdbEngine, StalledWriteWaitsOnlyIfItMay) {
+  Events events;
+  options_.events = &events;
+  const auto engine = open();
+  disk_.hold_sorted_files();
+  const auto batch = engine->make_batch();
+  batch->put(Family::rows, "a", std::string(10'000, 'x'));
+  Result<> written;
+  for (int i = 0; written && i < 10'000; ++i) written = engine->write(*batch, Wait::never);
+  EXPECT_EQ(written.error(), Errc::would_block);
+  EXPECT_TRUE(engine->statistics().is_stalled);
+  EXPECT_FALSE(events.of(Event::Kind::stall_begin).empty());
+  EXPECT_TRUE(engine->sync()) << "what was written is not lost";
+
+  std::thread waiting([&] { EXPECT_TRUE(engine->write(*batch, Wait::allowed)); });
+  disk_.let_go();
+  waiting.join();
+  ASSERT_TRUE(engine->close());
+  EXPECT_FALSE(events.of(Event::Kind::stall_end).empty());
+}
+
+TEST_F(RocksdbEngine, CountsFilesAndMemory) {
+  const auto engine = open();
+  put(*engine, Family::history, "a key of history", std::string(1000, 'x'));
+  const auto before = engine->statistics();
+  EXPECT_EQ(before.files, 0U);
+  EXPECT_GT(before.memtable_bytes, 1000U);
+  ASSERT_TRUE(engine->collect());
+  std::string value;
+  ASSERT_TRUE(engine->get(Family::history, "a key of history", value, Wait::allowed));
+  ASSERT_TRUE(engine->get(Family::history, "a key of history", value, Wait::allowed));
+  const auto after = engine->statistics();
+  EXPECT_EQ(after.files, 1U);
+  EXPECT_GT(after.file_bytes, 0U);
+  EXPECT_GT(after.cache_bytes, 0U);
+  EXPECT_GT(after.cache_hits, 0U);
+  EXPECT_GT(after.cache_misses, 0U);
+  EXPECT_FALSE(after.is_stalled);
+}
+
+TEST_F(RocksdbEngine, RefusesAFamilyItDoesNotKnow) {
+  ASSERT_TRUE(open()->close());
+  {
+    std::vector<::rocksdb::ColumnFamilyDescriptor> families;
+    for (const auto name : engine::family_names) {
+      families.emplace_back(std::string(name), ::rocksdb::ColumnFamilyOptions());
+    }
+    std::vector<::rocksdb::ColumnFamilyHandle*> handles;
+    ::rocksdb::DB* opened = nullptr;
+    ASSERT_TRUE(
+        ::rocksdb::DB::Open({}, options_.directory.string(), families, &handles, &opened).ok());
+    const std::unique_ptr<::rocksdb::DB> database(opened);
+    handles.emplace_back();
+    ASSERT_TRUE(database->CreateColumnFamily({}, "of the future", &handles.back()).ok());
+    for (auto* handle : handles) ASSERT_TRUE(database->DestroyColumnFamilyHandle(handle).ok());
+  }
+  const auto refused = disk_.open(options_);
+  EXPECT_EQ(refused.error(), Errc::unsupported_format);
+  EXPECT_NE(refused.error().detail().find("of the future"), std::string::npos)
+      << refused.error().message();
+}
+
+TEST_F(RocksdbEngine, HoldsItsMemoryBudget) {
+  options_.memory_budget = std::size_t{16} << 20;
+  const auto engine = open();
+  std::uint64_t largest = 0;
+  for (int i = 0; i < 240; ++i) {
+    const auto batch = engine->make_batch();
+    for (int row = 0; row < 100; ++row) {
+      batch->put(Family::rows, std::to_string(i * 7919 % 240) + "/" + std::to_string(row),
+                 std::string(1000, 'x'));
+    }
+    ASSERT_TRUE(engine->write(*batch, Wait::allowed));
+    largest = std::max(largest, engine->statistics().memtable_bytes);
+  }
+  EXPECT_LT(largest, options_.memory_budget / 2);
+  EXPECT_LE(engine->statistics().cache_bytes, options_.memory_budget);
+}
+
+}  // namespace
+}  // namespace weir::storage::rocksdb

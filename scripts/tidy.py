@@ -95,6 +95,11 @@ class Tree:
                 yield os.path.dirname(path)
 
 
+def mirrored(path):
+    """Tests and benchmarks of a folder are of that folder."""
+    return path.removeprefix("tests/").removeprefix("bench/")
+
+
 def module_of(path):
     """The layer that a file belongs to, or None: samples, benchmarks and tests may use any."""
     for module in RANKS:
@@ -143,7 +148,7 @@ def check_layers(tree):
 
 def check_internal(tree):
     for path, _ in tree.cpp():
-        home = os.path.dirname(path).removeprefix("tests/")
+        home = mirrored(os.path.dirname(path))
         for number, target in tree.includes(path):
             if match := re.match(r"weir/(.+)/internal/", target):
                 if not (home + "/").startswith(match[1] + "/"):
@@ -152,7 +157,7 @@ def check_internal(tree):
 
 def check_corners(tree):
     for path, _ in tree.cpp():
-        folder = path.removeprefix("tests/")
+        folder = mirrored(path)
         for number, target in tree.includes(path):
             for library, corner in CORNERS.items():
                 if target.startswith(library) and not folder.startswith(corner + "/"):

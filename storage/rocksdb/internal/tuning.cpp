@@ -119,6 +119,8 @@ Tuning make_tuning(const EngineOptions& options) {
   // in order after one of them failed (RocksDB 7.8).
   database.max_background_jobs = 4;
   database.max_open_files = max_open_files();
+  // Starting sixteen threads, as is usual, takes longer than opening the files of a small store.
+  database.max_file_opening_threads = 4;
   // Files are removed on RocksDB's threads, not on the one that ends a cursor.
   database.avoid_unnecessary_blocking_io = true;
   database.skip_stats_update_on_db_open = true;

@@ -14,6 +14,7 @@
 namespace weir::storage {
 
 namespace internal {
+struct StoreAccess;
 struct StoreCore;
 }
 

@@ -82,6 +82,7 @@ class Store {
   ActorSystem& system() const noexcept { return *system_; }
 
  private:
+  friend struct internal::StoreAccess;
   Store(ActorSystem& system, std::shared_ptr<internal::StoreCore> core) noexcept;
 
   template <class Space>

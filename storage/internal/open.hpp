@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/result.hpp>
 #include <weir/storage/engine/engine.hpp>
 #include <weir/storage/internal/store_core.hpp>
+#include <weir/storage/store.hpp>
 
 namespace weir::storage::internal {
 
@@ -15,5 +17,12 @@ Result<std::shared_ptr<StoreCore>> open_core(ActorSystem& system, StoreOptions o
 /// The same on an engine that is there already.
 Result<std::shared_ptr<StoreCore>> open_core_on(ActorSystem& system, StoreOptions options,
                                                 std::unique_ptr<engine::Engine> engine);
+
+/// For tests that bring their own engine.
+struct StoreAccess {
+  static Store make(ActorSystem& system, std::shared_ptr<StoreCore> core) noexcept {
+    return Store(system, std::move(core));
+  }
+};
 
 }  // namespace weir::storage::internal

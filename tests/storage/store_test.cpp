@@ -19,6 +19,7 @@ namespace {
 using test::commit_rows;
 using test::Rows;
 using test::rows_at;
+using test::RowsOf;
 using test::StoreTest;
 
 INSTANTIATE_TEST_SUITE_P(Engines, StoreTest, ::testing::ValuesIn(test::engine_kinds),
@@ -161,6 +162,28 @@ TEST_P(StoreTest, CollectsWhatNobodyReadsAndKeepsWhatIsPinned) {
   reopen();
   EXPECT_EQ(store().read_at(pinned).error(), Errc::version_collected);
   EXPECT_EQ(store().log().oldest(), store().version());
+}
+
+Task<Result<>> expect_scan(Store* store, RowsOf rows, std::uint64_t count) {
+  const auto transaction = store->read();
+  auto scan = transaction.scan(rows);
+  for (std::uint64_t key = 0;; ++key) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) {
+      EXPECT_EQ(key, count);
+      co_return {};
+    }
+    EXPECT_EQ(row->key, key);
+    if (row->key != key) co_return {};
+  }
+}
+
+TEST_P(StoreTest, AScanGivesEachRowOnceWhereverItIsRead) {
+  const auto rows = open_rows("things");
+  test::Edits edits;
+  for (std::uint64_t key = 0; key < 3000; ++key) edits[key] = std::to_string(key);
+  ASSERT_TRUE(run(commit_rows(store(), rows, edits)));
+  ASSERT_TRUE(run(expect_scan(&store(), rows, 3000)));
 }
 
 TEST_P(StoreTest, RefusesAVersionFromTheFuture) {

@@ -11,7 +11,9 @@
 
 #include <weir/runtime/actor_system.hpp>
 #include <weir/storage/engine/simulated_disk.hpp>
+#include <weir/storage/internal/open.hpp>
 #include <weir/storage/store.hpp>
+#include <weir/tests/storage/support/hesitant_engine.hpp>
 #include <weir/tests/storage/support/temporary_directory.hpp>
 
 namespace weir::storage::test {
@@ -71,11 +73,18 @@ inline void apply(Rows& state, const ChangeRecord& record, const RowsOf& rows) {
   }
 }
 
-enum class EngineKind : std::uint8_t { memory, directory };
-inline constexpr EngineKind engine_kinds[] = {EngineKind::memory, EngineKind::directory};
+/// Of `hesitant` much seems to be on disk only.
+enum class EngineKind : std::uint8_t { memory, hesitant, directory };
+inline constexpr EngineKind engine_kinds[] = {EngineKind::memory, EngineKind::hesitant,
+                                              EngineKind::directory};
 
 inline std::string name_of_engine(const ::testing::TestParamInfo<EngineKind>& kind) {
-  return kind.param == EngineKind::memory ? "Memory" : "Directory";
+  switch (kind.param) {
+    case EngineKind::memory: return "Memory";
+    case EngineKind::hesitant: return "Hesitant";
+    case EngineKind::directory: return "Directory";
+  }
+  return "Unknown";
 }
 
 /// A store of either kind, which can be closed and opened again.
@@ -107,6 +116,13 @@ class StoreTest : public ::testing::TestWithParam<EngineKind> {
       options.directory = directory_->path() / "store";
     } else {
       options.disk = disk_;
+    }
+    if (GetParam() == EngineKind::hesitant) {
+      auto engine = std::make_unique<HesitantEngine>(disk_);
+      store_.emplace(internal::StoreAccess::make(
+          *system_,
+          internal::open_core_on(*system_, std::move(options), std::move(engine)).value()));
+      return;
     }
     store_.emplace(Store::open(*system_, std::move(options)).value());
   }

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <weir/storage/engine/memory_engine.hpp>
+
+namespace weir::storage::test {
+
+/// An engine in memory that says of much that it would have to wait for a disk.
+class HesitantEngine final : public engine::Engine {
+ public:
+  explicit HesitantEngine(std::shared_ptr<engine::SimulatedDisk> disk) : memory_(std::move(disk)) {}
+
+  std::unique_ptr<engine::Batch> make_batch() override { return memory_.make_batch(); }
+  Result<> write(engine::Batch& batch, engine::Wait wait) override {
+    if (hesitates(wait)) return engine::Errc::would_block;
+    return memory_.write(batch, wait);
+  }
+  Result<> sync() override { return memory_.sync(); }
+  Result<bool> get(engine::Family family, std::string_view key, std::string& value,
+                   engine::Wait wait) const override {
+    if (hesitates(wait)) return Error(engine::Errc::would_block);
+    return memory_.get(family, key, value, wait);
+  }
+  std::unique_ptr<engine::Cursor> make_cursor(engine::Family family,
+                                              engine::CursorOptions options) const override {
+    const engine::Wait wait = options.wait;
+    return std::make_unique<HesitantCursor>(*this, wait,
+                                            memory_.make_cursor(family, std::move(options)));
+  }
+  void set_horizon(std::uint64_t horizon) noexcept override { memory_.set_horizon(horizon); }
+  Result<> collect() override { return memory_.collect(); }
+  Result<std::vector<std::string>> copy_to(const std::filesystem::path& directory) override {
+    return memory_.copy_to(directory);
+  }
+  Result<> check_files() override { return memory_.check_files(); }
+  engine::Statistics statistics() const override { return memory_.statistics(); }
+  Result<> close() override { return memory_.close(); }
+
+ private:
+  class HesitantCursor final : public engine::Cursor {
+   public:
+    HesitantCursor(const HesitantEngine& engine, engine::Wait wait,
+                   std::unique_ptr<engine::Cursor> memory)
+        : engine_(engine), wait_(wait), memory_(std::move(memory)) {}
+
+    void seek(std::string_view key) override {
+      move([&] { memory_->seek(key); });
+    }
+    void seek_back(std::string_view key) override {
+      move([&] { memory_->seek_back(key); });
+    }
+    void next() override {
+      move([&] { memory_->next(); });
+    }
+    void previous() override {
+      move([&] { memory_->previous(); });
+    }
+    bool is_valid() const override { return !has_stopped_ && memory_->is_valid(); }
+    std::string_view key() const override { return memory_->key(); }
+    std::string_view value() const override { return memory_->value(); }
+    Result<> status() const override {
+      if (has_stopped_) return engine::Errc::would_block;
+      return memory_->status();
+    }
+
+   private:
+    template <class Move>
+    void move(Move step) {
+      if (engine_.hesitates(wait_)) has_stopped_ = true;
+      if (!has_stopped_) step();
+    }
+
+    const HesitantEngine& engine_;
+    const engine::Wait wait_;
+    const std::unique_ptr<engine::Cursor> memory_;
+    bool has_stopped_ = false;
+  };
+
+  /// Every third time, beginning with the second.
+  bool hesitates(engine::Wait wait) const noexcept {
+    return wait == engine::Wait::never && calls_.fetch_add(1) % 3 == 1;
+  }
+
+  engine::MemoryEngine memory_;
+  mutable std::atomic<std::uint64_t> calls_{0};
+};
+
+}  // namespace weir::storage::test

@@ -183,7 +183,8 @@ TEST_P(StoreTest, AScanGivesEachRowOnceWhereverItIsRead) {
   test::Edits edits;
   for (std::uint64_t key = 0; key < 3000; ++key) edits[key] = std::to_string(key);
   ASSERT_TRUE(run(commit_rows(store(), rows, edits)));
-  ASSERT_TRUE(run(expect_scan(&store(), rows, 3000)));
+  // Where an engine hesitates depends on what was read before.
+  for (int i = 0; i < 9; ++i) ASSERT_TRUE(run(expect_scan(&store(), rows, 3000)));
 }
 
 TEST_P(StoreTest, RefusesAVersionFromTheFuture) {

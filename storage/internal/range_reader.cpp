@@ -13,6 +13,12 @@ void RowChunk::add(std::string_view row_key, std::string_view value) {
   ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
 }
 
+void RowChunk::clear() noexcept {
+  bytes_.clear();
+  ends_.clear();
+  is_last = false;
+}
+
 RowChunk::Entry RowChunk::operator[](std::size_t index) const noexcept {
   const std::string_view bytes = bytes_;
   const std::size_t begin = index == 0 ? 0 : ends_[2 * index - 1];
@@ -24,22 +30,22 @@ RangeReader::RangeReader(std::shared_ptr<StoreCore> core, engine::Family family,
                          RowCursor::Range range, Version version)
     : core_(std::move(core)), family_(family), rest_(std::move(range)), version_(version) {}
 
-Result<RowChunk> RangeReader::read(std::size_t rows_max, std::size_t bytes_max, engine::Wait wait) {
+Result<RowChunk> RangeReader::read(Limits limits, engine::Wait wait, RowChunk used) {
+  used.clear();
   if (wait == engine::Wait::never) {
     cursor_.reset();  // it would stay behind
     RowCursor cursor(*core_, family_, rest_, version_, wait);
-    return take(cursor, rows_max, bytes_max);
+    return take(cursor, limits, std::move(used));
   }
   if (!cursor_) cursor_ = std::make_unique<RowCursor>(*core_, family_, rest_, version_, wait);
-  auto chunk = take(*cursor_, rows_max, bytes_max);
+  auto chunk = take(*cursor_, limits, std::move(used));
   if (!chunk || chunk->is_last) cursor_.reset();
   return chunk;
 }
 
-Result<RowChunk> RangeReader::take(RowCursor& cursor, std::size_t rows_max, std::size_t bytes_max) {
-  RowChunk chunk;
+Result<RowChunk> RangeReader::take(RowCursor& cursor, Limits limits, RowChunk chunk) {
   bool has_more = true;
-  while (has_more && chunk.size() < rows_max && chunk.bytes() < bytes_max) {
+  while (has_more && chunk.size() < limits.rows_max && chunk.bytes() < limits.bytes_max) {
     has_more = cursor.next();
     if (has_more) chunk.add(cursor.row_key(), cursor.value());
   }

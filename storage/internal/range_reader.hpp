@@ -22,6 +22,8 @@ class RowChunk {
   };
 
   void add(std::string_view row_key, std::string_view value);
+  /// Keeps its memory.
+  void clear() noexcept;
   std::size_t size() const noexcept { return ends_.size() / 2; }
   std::size_t bytes() const noexcept { return bytes_.size(); }
   Entry operator[](std::size_t index) const noexcept;
@@ -39,14 +41,20 @@ class RangeReader {
   RangeReader(std::shared_ptr<StoreCore> core, engine::Family family, RowCursor::Range range,
               Version version);
 
+  /// How much to read at once.
+  struct Limits {
+    std::size_t rows_max;
+    std::size_t bytes_max;
+  };
+
   /// The next rows: at least one, unless there are no more. Without waiting it gives those it can
-  /// get, and `would_block` if that is none.
-  Result<RowChunk> read(std::size_t rows_max, std::size_t bytes_max, engine::Wait wait);
+  /// get, and `would_block` if that is none. Uses the memory of a chunk that has been read.
+  Result<RowChunk> read(Limits limits, engine::Wait wait, RowChunk used = {});
   /// Where the rest begins, and its end.
   const RowCursor::Range& rest() const noexcept { return rest_; }
 
  private:
-  Result<RowChunk> take(RowCursor& cursor, std::size_t rows_max, std::size_t bytes_max);
+  Result<RowChunk> take(RowCursor& cursor, Limits limits, RowChunk chunk);
 
   const std::shared_ptr<StoreCore> core_;
   const engine::Family family_;

@@ -8,8 +8,9 @@
 namespace weir::storage::internal {
 namespace {
 
-constexpr std::size_t chunk_rows_max = 16 * 1024;
-constexpr std::size_t chunk_bytes_max = std::size_t{1} << 20;
+constexpr std::size_t chunk_rows_max = 4 * 1024;
+// Fits into the cache of a core.
+constexpr std::size_t chunk_bytes_max = std::size_t{256} << 10;
 // So many rows are read on the actor's thread before others get a turn.
 constexpr std::size_t inline_rows_max = 256;
 
@@ -52,9 +53,13 @@ std::optional<RangeScan::Entry> RangeScan::take() {
   }
 }
 
-Result<RowChunk> RangeScan::ChunkRead::operator()() const {
-  return reader->read(rows_max, chunk_bytes_max, engine::Wait::allowed);
+Result<RowChunk> RangeScan::ChunkRead::operator()() {
+  return reader->read(limits, engine::Wait::allowed, std::move(used));
 }
+
+RangeReader::Limits RangeScan::limits() const noexcept { return {rows_max_, chunk_bytes_max}; }
+
+RangeScan::ChunkRead RangeScan::next_read() { return {reader_, limits(), std::move(chunk_)}; }
 
 Result<> RangeScan::accept(Result<RowChunk> chunk) {
   if (!chunk) {
@@ -73,7 +78,7 @@ Result<> RangeScan::accept(Result<RowChunk> chunk) {
 Result<> RangeScan::read_blocking() {
   if (error_) return *error_;
   while (!has_answer()) {
-    if (auto read = accept(ChunkRead{reader_, rows_max_}()); !read) return read;
+    if (auto read = accept(next_read()()); !read) return read;
   }
   return {};
 }
@@ -81,12 +86,11 @@ Result<> RangeScan::read_blocking() {
 bool RangeScan::Refill::try_now() {
   is_used_ = true;
   if (scan_.rows_max_ > inline_rows_max) return false;
-  return awaiter_.try_now(
-      [&] { return scan_.reader_->read(scan_.rows_max_, chunk_bytes_max, engine::Wait::never); });
+  return awaiter_.try_now([&] { return scan_.reader_->read(scan_.limits(), engine::Wait::never); });
 }
 
 bool RangeScan::Refill::wait(std::coroutine_handle<> handle) {
-  return awaiter_.wait(ChunkRead{scan_.reader_, scan_.rows_max_}, handle);
+  return awaiter_.wait(scan_.next_read(), handle);
 }
 
 Result<> RangeScan::Refill::finish() {

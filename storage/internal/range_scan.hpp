@@ -39,9 +39,13 @@ class RangeScan {
  private:
   struct ChunkRead {
     std::shared_ptr<RangeReader> reader;
-    std::size_t rows_max;
-    Result<RowChunk> operator()() const;
+    RangeReader::Limits limits;
+    RowChunk used;
+    Result<RowChunk> operator()();
   };
+  RangeReader::Limits limits() const noexcept;
+  /// To be made on a thread that may wait.
+  ChunkRead next_read();
   Result<> accept(Result<RowChunk> chunk);
 
   std::shared_ptr<RangeReader> reader_;

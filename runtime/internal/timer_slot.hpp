@@ -99,7 +99,7 @@ class TimerSlot {
     constexpr std::uint32_t ahead = 6;
     std::size_t count = 0;
     for (std::uint32_t i = 0; i < chunk.used; ++i) {
-      if (i + ahead < chunk.used) {
+      if (i + ahead < chunk.used && chunk.entries[i + ahead]) {
         __builtin_prefetch(chunk.entries[i + ahead], 1);
         __builtin_prefetch(reinterpret_cast<char*>(chunk.entries[i + ahead]) + 64, 1);
       }

@@ -28,8 +28,13 @@ CommitActor::CommitActor(std::shared_ptr<StoreCore> core, LogRetention retention
 Result<Version> CommitActor::on(Commit commit) {
   if (auto end = core_->end()) return *end;
   CommitRequest& request = *commit.request;
-  if (auto valid = validate(request); !valid) return valid.error();
-  if (auto fresh = refresh(request); !fresh) return fresh.error();
+  auto accepted = validate(request);
+  if (accepted) accepted = refresh(request);
+  if (!accepted) {
+    if (accepted.error() == Errc::conflict) core_->conflicts.fetch_add(1);
+    return accepted.error();
+  }
+  core_->commits.fetch_add(1);
   accepted_ = accepted_.next();
   append(accepted_, request);
   window_.forget_until(core_->pins.oldest_or(core_->newest()));

@@ -13,6 +13,9 @@
 #include <weir/storage/internal/pins.hpp>
 #include <weir/storage/internal/printable.hpp>
 #include <weir/storage/internal/store_directory.hpp>
+#include <weir/storage/internal/store_events.hpp>
+#include <weir/storage/internal/store_metrics.hpp>
+#include <weir/storage/internal/stored_store.hpp>
 #include <weir/storage/options.hpp>
 #include <weir/storage/version.hpp>
 
@@ -51,16 +54,17 @@ using CommitRef = ActorRef<Commit, Collect, Close>;
 struct StoreCore {
   StoreCore(StoreOptions store_options, TimePoint now,
             std::optional<StoreDirectory> store_directory,
-            std::unique_ptr<engine::Engine> store_engine, Version newest, Version horizon,
-            Version log_floor)
+            std::unique_ptr<StoreEvents> store_events, std::unique_ptr<engine::Engine> store_engine,
+            const StoredStore& stored)
       : options(std::move(store_options)),
         epoch(epoch_at(options, now)),
         directory(std::move(store_directory)),
+        events(std::move(store_events)),
         engine(std::move(store_engine)),
-        published(newest.number),
-        pins(horizon),
-        newest_history(newest.number),
-        first_logged(log_floor.number) {}
+        published(stored.newest.number),
+        pins(stored.horizon),
+        newest_history(stored.newest.number),
+        first_logged(stored.log_floor.number) {}
   /// The last one who uses the store closes its files.
   ~StoreCore();
   StoreCore(const StoreCore&) = delete;
@@ -88,6 +92,7 @@ struct StoreCore {
   /// What to add to the system's clock to get the time of day.
   const Duration epoch;
   const std::optional<StoreDirectory> directory;  // its lock; none in memory
+  const std::unique_ptr<StoreEvents> events;      // told by the engine; null without telemetry
   const std::unique_ptr<engine::Engine> engine;
   SequenceBarrier published;  // the newest version that may be read
   Pins pins;
@@ -95,10 +100,15 @@ struct StoreCore {
   std::atomic<std::uint64_t> newest_history;
   /// The oldest version in the change log.
   std::atomic<std::uint64_t> first_logged;
+  /// Counted by the commit actor.
+  std::atomic<std::uint64_t> commits{0};
+  std::atomic<std::uint64_t> conflicts{0};
   CommitRef committer;
   /// One when the commit actor is gone and uses nothing of this any more. Outlives both.
   const std::shared_ptr<SequenceBarrier> committer_gone = std::make_shared<SequenceBarrier>();
   const std::uint64_t life = next_life();  // tells stores apart
+
+  std::unique_ptr<StoreMetrics> metrics;  // null without telemetry
 
   /// The time of day when the system's clock shows `now`, in microseconds since 1970.
   std::uint64_t microseconds_at(TimePoint now) const noexcept {

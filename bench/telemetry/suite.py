@@ -32,8 +32,9 @@ class Telemetry(Suite):
         bare = str(build_target(options.build_dir, "weir_bench_telemetry_bare", hint))
         programs = [Program(mode, (bare, "off") if mode == "bare" else (binary, mode))
                     for mode in MODES]
-        runs = options.runs or (3 if options.quick else 9)
-        load = Load(scale=0.1 if options.quick else 1.0)
+        # Many short rounds: what disturbs the machine for a while then disturbs few of the pairs.
+        runs = options.runs or (3 if options.quick else 25)
+        load = Load(scale=0.1 if options.quick else 0.3)
         rows, bars = [], []
         for workload, _ in self.workloads():
             if not options.wants(workload):

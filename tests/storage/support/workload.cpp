@@ -107,7 +107,7 @@ Task<> Client::read_only(std::uint64_t id) {
     record.reads.push_back({key, seen_of(*value)});
     co_await yield();
   }
-  TransactionRecord::Range range{0, options_.keys, {}};
+  TransactionRecord::Range range{0, first_state_key, {}};
   auto rows = reader->scan(spaces_.rows);
   const auto read = co_await read_all(&rows, &range.found);
   EXPECT_TRUE(read) << read.error().message();

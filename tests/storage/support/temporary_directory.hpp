@@ -12,7 +12,7 @@ namespace weir::storage::test {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = testing::TempDir() + "weir_storage_XXXXXX";
+    std::string name = ::testing::TempDir() + "weir_storage_XXXXXX";
     if (!::mkdtemp(name.data())) ADD_FAILURE() << "cannot make " << name;
     path_ = name;
   }

@@ -33,7 +33,7 @@ struct Row {
 ///     }
 ///
 /// Reads ahead in growing pieces, on the actor's thread as long as no disk is needed. In a
-/// read-write transaction it sees what that has written as well. Outlived by its transaction.
+/// read-write transaction it sees what that had written when the scan began as well. Outlived by its transaction.
 template <class K, class V>
 class Scan {
  public:

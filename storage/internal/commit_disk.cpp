@@ -33,8 +33,9 @@ Task<> CommitActor::on(Flush) { (void)co_await write_all(); }
 
 /// Writes what has been accepted, if that can be done without waiting for the disk.
 Result<> CommitActor::write_now() {
-  if (batch_->is_empty()) return {};
+  // What is being written is in no batch any more, and not yet in the engine.
   if (writing_.is_locked()) return Error(Errc::conflict, "the disk is behind");
+  if (batch_->is_empty()) return {};
   auto written = core_->engine->write(*batch_, Wait::never);
   if (written) {
     batch_->clear();

@@ -27,37 +27,66 @@ RowChunk::Entry RowChunk::operator[](std::size_t index) const noexcept {
 }
 
 RangeReader::RangeReader(std::shared_ptr<StoreCore> core, engine::Family family,
-                         RowCursor::Range range, Version version)
-    : core_(std::move(core)), family_(family), rest_(std::move(range)), version_(version) {}
+                         RowCursor::Range range, Version version, std::vector<OwnWrite> own)
+    : core_(std::move(core)),
+      family_(family),
+      rest_(std::move(range)),
+      version_(version),
+      own_(std::move(own)) {}
+
+std::unique_ptr<RangeReader::Place> RangeReader::make_place(engine::Wait wait) const {
+  auto place = std::make_unique<Place>(RowCursor(*core_, family_, rest_, version_, wait), false);
+  place->has_row = place->cursor.next();
+  return place;
+}
 
 Result<RowChunk> RangeReader::read(Limits limits, engine::Wait wait, RowChunk used) {
   used.clear();
   if (wait == engine::Wait::never) {
-    cursor_.reset();  // it would stay behind
-    RowCursor cursor(*core_, family_, rest_, version_, wait);
-    return take(cursor, limits, std::move(used));
+    waiting_place_.reset();  // it would stay behind
+    const auto place = make_place(wait);
+    return take(*place, limits, std::move(used));
   }
-  if (!cursor_) cursor_ = std::make_unique<RowCursor>(*core_, family_, rest_, version_, wait);
-  auto chunk = take(*cursor_, limits, std::move(used));
-  if (!chunk || chunk->is_last) cursor_.reset();
+  if (!waiting_place_) waiting_place_ = make_place(wait);
+  auto chunk = take(*waiting_place_, limits, std::move(used));
+  if (!chunk || chunk->is_last) waiting_place_.reset();
   return chunk;
 }
 
-Result<RowChunk> RangeReader::take(RowCursor& cursor, Limits limits, RowChunk chunk) {
-  bool has_more = true;
-  while (has_more && chunk.size() < limits.rows_max && chunk.bytes() < limits.bytes_max) {
-    has_more = cursor.next();
-    if (has_more) chunk.add(cursor.row_key(), cursor.value());
+bool RangeReader::is_own_next(const Place& place) const noexcept {
+  if (own_taken_ == own_.size()) return false;
+  return !place.has_row || own_[own_taken_].row_key <= place.cursor.row_key();
+}
+
+/// What the transaction wrote takes the place of what is stored.
+void RangeReader::take_own(Place& place, RowChunk& chunk) {
+  const OwnWrite& own = own_[own_taken_++];
+  if (place.has_row && own.row_key == place.cursor.row_key()) place.has_row = place.cursor.next();
+  if (own.value) chunk.add(own.row_key, *own.value);
+  rest_.begin = after_row(own.row_key);
+}
+
+Result<RowChunk> RangeReader::take(Place& place, Limits limits, RowChunk chunk) {
+  while (chunk.size() < limits.rows_max && chunk.bytes() < limits.bytes_max) {
+    if (!place.has_row) {
+      // What comes after the place where a cursor failed is not known.
+      if (auto status = place.cursor.status(); !status) {
+        if (status.error() == Errc::would_block && chunk.size() > 0) return chunk;
+        return status.error();
+      }
+    }
+    if (is_own_next(place)) {
+      take_own(place, chunk);
+    } else if (place.has_row) {
+      chunk.add(place.cursor.row_key(), place.cursor.value());
+      place.has_row = place.cursor.next();
+      rest_.begin = after_row(chunk[chunk.size() - 1].row_key);
+    } else {
+      chunk.is_last = true;
+      return chunk;
+    }
   }
-  if (chunk.size() > 0) rest_.begin = after_row(chunk[chunk.size() - 1].row_key);
-  if (has_more) return chunk;
-  auto status = cursor.status();
-  if (status) {
-    chunk.is_last = true;
-    return chunk;
-  }
-  if (status.error() == Errc::would_block && chunk.size() > 0) return chunk;
-  return status.error();
+  return chunk;
 }
 
 }  // namespace weir::storage::internal

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +36,19 @@ class RowChunk {
   std::vector<std::uint32_t> ends_;  // of keys and values
 };
 
-/// Where a scan is. Used by one thread at a time: the actor's, or one that may wait.
+/// A key that the transaction itself has written; without a value if it removed it.
+struct OwnWrite {
+  std::string row_key;
+  std::optional<std::string> value;
+};
+
+/// Where a scan is: the rows of a range, with what the transaction has written in their place. Used
+/// by one thread at a time: the actor's, or one that may wait.
 class RangeReader {
  public:
+  /// `own` is in order of the keys.
   RangeReader(std::shared_ptr<StoreCore> core, engine::Family family, RowCursor::Range range,
-              Version version);
+              Version version, std::vector<OwnWrite> own);
 
   /// How much to read at once.
   struct Limits {
@@ -54,13 +63,23 @@ class RangeReader {
   const RowCursor::Range& rest() const noexcept { return rest_; }
 
  private:
-  Result<RowChunk> take(RowCursor& cursor, Limits limits, RowChunk chunk);
+  /// A cursor that stands on the next stored row, if there is one.
+  struct Place {
+    RowCursor cursor;
+    bool has_row;
+  };
+  std::unique_ptr<Place> make_place(engine::Wait wait) const;
+  Result<RowChunk> take(Place& place, Limits limits, RowChunk chunk);
+  void take_own(Place& place, RowChunk& chunk);
+  bool is_own_next(const Place& place) const noexcept;
 
   const std::shared_ptr<StoreCore> core_;
   const engine::Family family_;
   RowCursor::Range rest_;
   const Version version_;
-  std::unique_ptr<RowCursor> cursor_;  // one that may wait, kept between chunks
+  const std::vector<OwnWrite> own_;
+  std::size_t own_taken_ = 0;
+  std::unique_ptr<Place> waiting_place_;  // one that may wait, kept between chunks
 };
 
 }  // namespace weir::storage::internal

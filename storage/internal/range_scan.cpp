@@ -18,10 +18,14 @@ constexpr std::size_t inline_rows_max = 256;
 
 RangeScan::RangeScan(std::shared_ptr<StoreCore> core, engine::Family family, RowCursor::Range range,
                      Version version, TransactionState* transaction)
-    : reader_(std::make_shared<RangeReader>(std::move(core), family, range, version)),
-      range_(std::move(range)),
-      transaction_(transaction) {
-  if (transaction_) range_index_ = transaction_->begin_range(range_.begin);
+    : end_(range.end), transaction_(transaction) {
+  std::vector<OwnWrite> own;
+  if (transaction_) {
+    range_index_ = transaction_->begin_range(range.begin);
+    own = transaction_->own_writes(range.begin, range.end);
+  }
+  reader_ = std::make_shared<RangeReader>(std::move(core), family, std::move(range), version,
+                                          std::move(own));
 }
 
 bool RangeScan::has_answer() const noexcept {
@@ -29,28 +33,9 @@ bool RangeScan::has_answer() const noexcept {
 }
 
 std::optional<RangeScan::Entry> RangeScan::take() {
-  for (;;) {
-    const bool has_stored = position_ < chunk_.size();
-    const TransactionState::Own* own = nullptr;
-    if (transaction_) {
-      own = transaction_->own_write_after(has_begun_ ? last_key_ : range_.begin, has_begun_,
-                                          range_.end);
-    }
-    if (!has_stored && !own) return std::nullopt;
-    if (own && (!has_stored || own->first <= chunk_[position_].row_key)) {
-      if (has_stored && own->first == chunk_[position_].row_key) ++position_;
-      last_key_ = own->first;
-      has_begun_ = true;
-      if (!own->second.value) continue;
-      return Entry{key_of(own->first), *own->second.value};
-    }
-    const auto entry = chunk_[position_++];
-    if (transaction_) {
-      last_key_ = entry.row_key;
-      has_begun_ = true;
-    }
-    return Entry{key_of(entry.row_key), entry.value};
-  }
+  if (position_ == chunk_.size()) return std::nullopt;
+  const auto entry = chunk_[position_++];
+  return Entry{key_of(entry.row_key), entry.value};
 }
 
 Result<RowChunk> RangeScan::ChunkRead::operator()() {
@@ -70,7 +55,7 @@ Result<> RangeScan::accept(Result<RowChunk> chunk) {
   position_ = 0;
   rows_max_ = std::min(rows_max_ * 4, chunk_rows_max);
   if (transaction_) {
-    transaction_->extend_range(range_index_, chunk_.is_last ? range_.end : reader_->rest().begin);
+    transaction_->extend_range(range_index_, chunk_.is_last ? end_ : reader_->rest().begin);
   }
   return {};
 }

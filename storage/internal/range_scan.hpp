@@ -15,7 +15,7 @@ namespace weir::storage::internal {
 
 class TransactionState;
 
-/// The rows of a range, merged with those that the transaction has written itself.
+/// The rows of a range, read piece by piece.
 class RangeScan {
  public:
   struct Entry {
@@ -24,6 +24,7 @@ class RangeScan {
   };
   class Refill;
 
+  /// In a read-write transaction, merged with what that has written so far.
   RangeScan(std::shared_ptr<StoreCore> core, engine::Family family, RowCursor::Range range,
             Version version, TransactionState* transaction);
   /// Every call gives this error.
@@ -49,15 +50,13 @@ class RangeScan {
   Result<> accept(Result<RowChunk> chunk);
 
   std::shared_ptr<RangeReader> reader_;
-  RowCursor::Range range_;
+  std::string end_;
   TransactionState* transaction_ = nullptr;  // null if it writes nothing
   std::size_t range_index_ = 0;              // what has been read, in the transaction
   std::optional<Error> error_;
   RowChunk chunk_;
   std::size_t position_ = 0;
   std::size_t rows_max_ = 32;
-  std::string last_key_;  // the row that was given last, with its space
-  bool has_begun_ = false;
 };
 
 class RangeScan::Refill {

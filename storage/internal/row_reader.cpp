@@ -93,6 +93,12 @@ bool RowCursor::next() {
   for (;;) {
     const bool has_row = rows_->is_valid();
     const bool has_history = history_ && history_->is_valid();
+    // One that stopped before its end must not let the other go on alone.
+    if (!has_row && !rows_->status()) return false;
+    if (history_ && !has_history) {
+      if (!history_->status()) return false;
+      history_.reset();
+    }
     if (!has_row && !has_history) return false;
     if (has_history && (!has_row || history_row_key() < rows_->key())) {
       if (take_history()) return true;

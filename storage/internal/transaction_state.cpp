@@ -82,11 +82,14 @@ void TransactionState::extend_range(std::size_t index, std::string end) {
   ranges_[index].end = std::move(end);
 }
 
-const TransactionState::Own* TransactionState::own_write_after(std::string_view from, bool is_after,
-                                                               std::string_view end) const {
-  const auto own = is_after ? writes_.upper_bound(from) : writes_.lower_bound(from);
-  if (own == writes_.end() || (!end.empty() && own->first >= end)) return nullptr;
-  return &*own;
+std::vector<OwnWrite> TransactionState::own_writes(std::string_view begin,
+                                                   std::string_view end) const {
+  std::vector<OwnWrite> own;
+  for (auto write = writes_.lower_bound(begin); write != writes_.end(); ++write) {
+    if (!end.empty() && write->first >= end) break;
+    own.push_back({write->first, write->second.value});
+  }
+  return own;
 }
 
 std::unique_ptr<CommitRequest> TransactionState::make_request() {

@@ -13,6 +13,7 @@
 #include <weir/runtime/task.hpp>
 #include <weir/storage/internal/commit_request.hpp>
 #include <weir/storage/internal/pin.hpp>
+#include <weir/storage/internal/range_reader.hpp>
 #include <weir/storage/internal/read.hpp>
 #include <weir/storage/space.hpp>
 
@@ -46,8 +47,8 @@ class TransactionState {
   /// For scans: a range that has been read up to its beginning; how far it has been read since.
   std::size_t begin_range(std::string begin);
   void extend_range(std::size_t index, std::string end);
-  /// The first key written at or after `from`, or after it, and before `end`.
-  const Own* own_write_after(std::string_view from, bool is_after, std::string_view end) const;
+  /// What it has written from `begin` to before `end`.
+  std::vector<OwnWrite> own_writes(std::string_view begin, std::string_view end) const;
 
   /// The transaction ends with it.
   static Task<Result<Version>> commit(std::unique_ptr<TransactionState> state);

@@ -121,6 +121,17 @@ TEST_P(TransactionTest, WhatWasLookedForInVainAndCameSinceIsAConflict) {
   expect_conflict(a.commit());
 }
 
+TEST_P(TransactionTest, AScanSeesWhatFollowsRowsThatTheTransactionRemoved) {
+  const auto rows = open_rows("rows");
+  test::Edits edits;
+  for (std::uint64_t key = 0; key < 200; ++key) edits[key] = "x";
+  (void)run(commit_rows(store(), rows, edits));
+  Stepped a(*this, rows);
+  for (std::uint64_t key = 0; key < 199; ++key) a.remove(key);
+  a.put(300, "new");
+  EXPECT_EQ(a.count(0, 400), 2u);
+}
+
 TEST_P(TransactionTest, ALongForkIsNotSeen) {
   const auto rows = open_rows("rows");
   Stepped a(*this, rows);

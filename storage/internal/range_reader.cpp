@@ -26,6 +26,7 @@ RangeReader::RangeReader(std::shared_ptr<StoreCore> core, engine::Family family,
 
 Result<RowChunk> RangeReader::read(std::size_t rows_max, std::size_t bytes_max, engine::Wait wait) {
   if (wait == engine::Wait::never) {
+    cursor_.reset();  // it would be left behind
     RowCursor cursor(*core_, family_, rest_, version_, wait);
     return take(cursor, rows_max, bytes_max);
   }

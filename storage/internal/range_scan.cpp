@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <weir/storage/engine/errc.hpp>
 #include <weir/storage/internal/transaction_state.hpp>
 
 namespace weir::storage::internal {
@@ -23,7 +24,11 @@ RangeScan::RangeScan(std::shared_ptr<StoreCore> core, engine::Family family, Row
   if (transaction_) range_index_ = transaction_->begin_range(range_.begin);
 }
 
-bool RangeScan::has_answer() const noexcept {
+bool RangeScan::has_answer() {
+  while (transaction_ && position_ < chunk_.size() &&
+         transaction_->removes(chunk_[position_].row_key)) {
+    ++position_;
+  }
   return error_ || position_ < chunk_.size() || chunk_.is_last;
 }
 
@@ -53,7 +58,30 @@ std::optional<RangeScan::Entry> RangeScan::take() {
 }
 
 Result<RowChunk> RangeScan::ChunkRead::operator()() const {
-  return reader->read(rows_max, chunk_bytes_max, engine::Wait::allowed);
+  for (;;) {
+    auto chunk = reader->read(rows_max, chunk_bytes_max, engine::Wait::allowed);
+    if (!chunk || is_enough(*chunk)) return chunk;
+  }
+}
+
+Result<RowChunk> RangeScan::ChunkRead::try_now() const {
+  auto chunk = reader->read(rows_max, chunk_bytes_max, engine::Wait::never);
+  if (!chunk || is_enough(*chunk)) return chunk;
+  return Error(engine::Errc::would_block);  // for others to get a turn
+}
+
+bool RangeScan::ChunkRead::is_enough(const RowChunk& chunk) const {
+  if (chunk.is_last || removed.empty()) return true;
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    if (!std::binary_search(removed.begin(), removed.end(), chunk[i].row_key)) return true;
+  }
+  return false;
+}
+
+RangeScan::ChunkRead RangeScan::next_read() const {
+  ChunkRead read{reader_, rows_max_, {}};
+  if (transaction_) read.removed = transaction_->removed_within(reader_->rest());
+  return read;
 }
 
 Result<> RangeScan::accept(Result<RowChunk> chunk) {
@@ -73,7 +101,7 @@ Result<> RangeScan::accept(Result<RowChunk> chunk) {
 Result<> RangeScan::read_blocking() {
   if (error_) return *error_;
   while (!has_answer()) {
-    if (auto read = accept(ChunkRead{reader_, rows_max_}()); !read) return read;
+    if (auto read = accept(next_read()()); !read) return read;
   }
   return {};
 }
@@ -81,12 +109,11 @@ Result<> RangeScan::read_blocking() {
 bool RangeScan::Refill::try_now() {
   is_used_ = true;
   if (scan_.rows_max_ > inline_rows_max) return false;
-  return awaiter_.try_now(
-      [&] { return scan_.reader_->read(scan_.rows_max_, chunk_bytes_max, engine::Wait::never); });
+  return awaiter_.try_now([&] { return scan_.next_read().try_now(); });
 }
 
 bool RangeScan::Refill::wait(std::coroutine_handle<> handle) {
-  return awaiter_.wait(ChunkRead{scan_.reader_, scan_.rows_max_}, handle);
+  return awaiter_.wait(scan_.next_read(), handle);
 }
 
 Result<> RangeScan::Refill::finish() {

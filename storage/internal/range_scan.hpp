@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <weir/runtime/result.hpp>
 #include <weir/storage/internal/range_reader.hpp>
@@ -30,18 +31,26 @@ class RangeScan {
   explicit RangeScan(Error error) : error_(std::move(error)) {}
 
   /// True if `take` needs no more rows from the store to answer.
-  bool has_answer() const noexcept;
+  bool has_answer();
   /// The next row; nothing after the last. Views are valid until the next call.
   std::optional<Entry> take();
   /// Reads until there is an answer, on a thread that may wait.
   Result<> read_blocking();
 
  private:
+  /// Reads until there is a row that the transaction has not removed itself: rows that are not
+  /// shown are no answer.
   struct ChunkRead {
     std::shared_ptr<RangeReader> reader;
     std::size_t rows_max;
+    std::vector<std::string> removed;  // in order
     Result<RowChunk> operator()() const;
+    Result<RowChunk> try_now() const;
+
+   private:
+    bool is_enough(const RowChunk& chunk) const;
   };
+  ChunkRead next_read() const;
   Result<> accept(Result<RowChunk> chunk);
 
   std::shared_ptr<RangeReader> reader_;

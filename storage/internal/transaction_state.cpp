@@ -89,6 +89,15 @@ const TransactionState::Own* TransactionState::own_write_after(std::string_view 
   return &*own;
 }
 
+std::vector<std::string> TransactionState::removed_within(const RowCursor::Range& range) const {
+  std::vector<std::string> removed;
+  for (auto own = writes_.lower_bound(range.begin); own != writes_.end(); ++own) {
+    if (!range.end.empty() && own->first >= range.end) break;
+    if (!own->second.value) removed.push_back(own->first);
+  }
+  return removed;
+}
+
 std::unique_ptr<CommitRequest> TransactionState::make_request() {
   auto request = std::make_unique<CommitRequest>();
   request->snapshot = snapshot();

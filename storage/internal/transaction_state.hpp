@@ -14,6 +14,7 @@
 #include <weir/storage/internal/commit_request.hpp>
 #include <weir/storage/internal/pin.hpp>
 #include <weir/storage/internal/read.hpp>
+#include <weir/storage/internal/row_reader.hpp>
 #include <weir/storage/space.hpp>
 
 namespace weir::storage::internal {
@@ -48,6 +49,12 @@ class TransactionState {
   void extend_range(std::size_t index, std::string end);
   /// The first key written at or after `from`, or after it, and before `end`.
   const Own* own_write_after(std::string_view from, bool is_after, std::string_view end) const;
+  bool removes(std::string_view key) const {
+    const auto own = writes_.find(key);
+    return own != writes_.end() && !own->second.value;
+  }
+  /// Keys that it removes, in order.
+  std::vector<std::string> removed_within(const RowCursor::Range& range) const;
 
   /// The transaction ends with it.
   static Task<Result<Version>> commit(std::unique_ptr<TransactionState> state);

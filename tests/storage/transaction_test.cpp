@@ -121,15 +121,36 @@ TEST_P(TransactionTest, WhatWasLookedForInVainAndCameSinceIsAConflict) {
   expect_conflict(a.commit());
 }
 
-TEST_P(TransactionTest, AScanSeesWhatFollowsRowsThatTheTransactionRemoved) {
+Task<Result<std::vector<std::uint64_t>>> scan_after_removing(Store* store, RowsOf rows,
+                                                             std::uint64_t from,
+                                                             std::uint64_t until) {
+  auto transaction = store->begin();
+  for (std::uint64_t key = from; key < until; ++key) transaction.remove(rows, key);
+  std::vector<std::uint64_t> keys;
+  auto scan = transaction.scan(rows);
+  for (;;) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) co_return keys;
+    keys.push_back(row->key);
+  }
+}
+
+TEST_P(TransactionTest, AScanGoesOnBehindRowsThatItsTransactionRemoved) {
   const auto rows = open_rows("rows");
   test::Edits edits;
-  for (std::uint64_t key = 0; key < 200; ++key) edits[key] = "x";
+  for (std::uint64_t key = 0; key < 300; ++key) edits[key] = "x";
   (void)run(commit_rows(store(), rows, edits));
-  Stepped a(*this, rows);
-  for (std::uint64_t key = 0; key < 199; ++key) a.remove(key);
-  a.put(300, "new");
-  EXPECT_EQ(a.count(0, 400), 2u);
+  for (const std::uint64_t from : {0, 31, 32, 159}) {
+    for (const std::uint64_t count : {1, 32, 200}) {
+      const std::uint64_t until = std::min<std::uint64_t>(from + count, 300);
+      std::vector<std::uint64_t> expected;
+      for (std::uint64_t key = 0; key < 300; ++key) {
+        if (key < from || key >= until) expected.push_back(key);
+      }
+      EXPECT_EQ(run(scan_after_removing(&store(), rows, from, until)).value(), expected)
+          << from << " to " << until;
+    }
+  }
 }
 
 TEST_P(TransactionTest, ALongForkIsNotSeen) {

@@ -1,0 +1,163 @@
+#include <weir/storage/backup.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include <weir/storage/errc.hpp>
+#include <weir/storage/store.hpp>
+#include <weir/storage/verify.hpp>
+#include <weir/tests/storage/support/store_fixture.hpp>
+
+namespace weir::storage {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Rows;
+
+class BackupTest : public ::testing::Test {
+ protected:
+  void SetUp() override { open(directory_ / "store"); }
+  void open(const fs::path& path) {
+    store_.reset();
+    store_.emplace(Store::open(system_, {.directory = path}).value());
+    rows_.emplace(system_.run(store_->open_rows<std::uint64_t, std::string>("rows")).value());
+  }
+  void commit(std::uint64_t key, std::string value) {
+    ASSERT_TRUE(system_.run(test::commit_rows(*store_, *rows_, {{key, std::move(value)}})));
+  }
+  Rows rows() { return test::rows_at(*store_, *rows_, store_->version()); }
+  Result<BackupInfo> back_up(const std::string& name) {
+    return system_.run(store_->back_up(directory_ / name));
+  }
+  /// A backup of one row, and the largest of its files.
+  fs::path make_backup() {
+    commit(1, "one");
+    EXPECT_TRUE(back_up("backup"));
+    fs::path largest;
+    for (const auto& file : fs::directory_iterator(directory_ / "backup/data")) {
+      if (largest.empty() || fs::file_size(largest) < file.file_size()) largest = file.path();
+    }
+    return largest;
+  }
+  void expect_refused(Errc code, const std::string& text) {
+    for (const auto& outcome : {check_backup(directory_ / "backup"),
+                                restore_backup(directory_ / "backup", directory_ / "restored")}) {
+      ASSERT_FALSE(outcome);
+      EXPECT_EQ(outcome.error(), code) << outcome.error().message();
+      EXPECT_NE(outcome.error().message().find(text), std::string::npos)
+          << outcome.error().message();
+    }
+    EXPECT_FALSE(fs::exists(directory_ / "restored"));
+  }
+
+  ActorSystem system_{{.threads = 1}};
+  test::TemporaryDirectory directory_;
+  std::optional<Store> store_;
+  std::optional<test::RowsOf> rows_;
+};
+
+TEST_F(BackupTest, RestoredItIsTheStoreAsItWasAndGoesOn) {
+  commit(1, "one");
+  commit(2, "two");
+  const Version version = store_->version();
+  const auto info = back_up("backup");
+  ASSERT_TRUE(info) << info.error().message();
+  EXPECT_EQ(info->version, version);
+  EXPECT_GT(info->files, 0U);
+  commit(3, "after the backup");
+  ASSERT_TRUE(check_backup(directory_ / "backup"));
+  ASSERT_TRUE(restore_backup(directory_ / "backup", directory_ / "restored"));
+  store_.reset();
+  ASSERT_TRUE(verify(directory_ / "restored"));
+  open(directory_ / "restored");
+  EXPECT_EQ(store_->version(), version);
+  EXPECT_EQ(rows(), (Rows{{1, "one"}, {2, "two"}}));
+  commit(4, "four");
+  EXPECT_EQ(store_->version(), version.next());
+}
+
+TEST_F(BackupTest, AChangedFileIsNamed) {
+  const fs::path file = make_backup();
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  const int first = stream.get();
+  stream.seekp(0);
+  stream.put(static_cast<char>(first ^ 1));
+  stream.close();
+  expect_refused(Errc::corruption, file.string() + " is not what was backed up: its checksum");
+}
+
+TEST_F(BackupTest, ACutFileIsNamed) {
+  const fs::path file = make_backup();
+  fs::resize_file(file, fs::file_size(file) - 1);
+  expect_refused(Errc::corruption, file.string() + " is not what was backed up: its length");
+}
+
+TEST_F(BackupTest, AMissingFileIsNamed) {
+  const fs::path file = make_backup();
+  fs::remove(file);
+  expect_refused(Errc::corruption, file.string() + " is missing");
+}
+
+TEST_F(BackupTest, WithoutItsManifestItWasNotFinished) {
+  make_backup();
+  fs::remove(directory_ / "backup/BACKUP");
+  expect_refused(Errc::not_found, "BACKUP");
+}
+
+TEST_F(BackupTest, ACutManifestIsRefused) {
+  make_backup();
+  const fs::path manifest = directory_ / "backup/BACKUP";
+  fs::resize_file(manifest, fs::file_size(manifest) - 3);
+  expect_refused(Errc::corruption, "BACKUP");
+}
+
+TEST_F(BackupTest, CannotBeOpenedAsAStore) {
+  make_backup();
+  const auto opened = Store::open(system_, {.directory = directory_ / "backup"});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error(), Errc::not_a_store);
+  EXPECT_NE(opened.error().message().find("is a backup"), std::string::npos);
+}
+
+TEST_F(BackupTest, OverwritesNothing) {
+  make_backup();
+  EXPECT_EQ(back_up("backup").error(), Errc::already_exists);
+  EXPECT_TRUE(check_backup(directory_ / "backup"));
+  const auto restored = restore_backup(directory_ / "backup", directory_ / "store");
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error(), Errc::already_exists);
+}
+
+TEST_F(BackupTest, SavepointsHaveNames) {
+  commit(1, "one");
+  ASSERT_TRUE(system_.run(store_->make_savepoint("before-2.0")));
+  commit(1, "two");
+  ASSERT_TRUE(system_.run(store_->make_savepoint("after")));
+  EXPECT_EQ(system_.run(store_->make_savepoint("after")).error(), Errc::already_exists);
+  const auto savepoints = system_.run(store_->savepoints()).value();
+  ASSERT_EQ(savepoints.size(), 2U);
+  EXPECT_EQ(savepoints[0].directory.filename(), "after");
+  ASSERT_TRUE(restore_backup(savepoints[1].directory, directory_ / "restored"));
+  ASSERT_TRUE(system_.run(store_->remove_savepoint("after")));
+  EXPECT_EQ(system_.run(store_->remove_savepoint("after")).error(), Errc::not_found);
+  EXPECT_EQ(system_.run(store_->savepoints()).value().size(), 1U);
+  open(directory_ / "restored");
+  EXPECT_EQ(rows(), (Rows{{1, "one"}}));
+}
+
+TEST_F(BackupTest, ABadNameForASavepointIsToldBack) {
+  for (const std::string name : {"", "..", ".hidden", "a/b", "a b", "\xc3\xa4"}) {
+    const auto made = system_.run(store_->make_savepoint(name));
+    ASSERT_FALSE(made) << name;
+    EXPECT_EQ(made.error(), Errc::invalid_argument);
+    EXPECT_NE(made.error().message().find("\"" + name + "\""), std::string::npos);
+    EXPECT_EQ(system_.run(store_->remove_savepoint(name)).error(), Errc::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace weir::storage

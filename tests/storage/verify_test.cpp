@@ -1,0 +1,162 @@
+#include <weir/storage/verify.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include <weir/storage/errc.hpp>
+#include <weir/storage/internal/change_format.hpp>
+#include <weir/storage/internal/checkpoint_format.hpp>
+#include <weir/storage/internal/row_format.hpp>
+#include <weir/storage/rocksdb/engine.hpp>
+#include <weir/storage/store.hpp>
+#include <weir/tests/storage/support/store_fixture.hpp>
+
+namespace weir::storage {
+namespace {
+
+using engine::Family;
+
+std::string stored(std::uint64_t version, std::string_view value) {
+  std::string bytes;
+  internal::append_stored(bytes, Version{version}, value);
+  return bytes;
+}
+
+/// A closed store of a few versions, to be tampered with.
+class VerifyTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    StoreOptions options{.directory = path()};
+    options.retention.history = options.retention.log = std::chrono::hours(1);
+    Store store = Store::open(system_, options).value();
+    const auto rows = system_.run(store.open_rows<std::uint64_t, std::string>("rows")).value();
+    const auto states = system_.run(store.open_state<std::uint64_t, std::string>("s")).value();
+    auto transaction = store.begin();
+    transaction.put(rows, 7, "seven");
+    transaction.put(states, 1, "state");
+    transaction.set_checkpoint("reader", Version{1});
+    ASSERT_TRUE(system_.run(transaction.commit()));
+    ASSERT_TRUE(system_.run(test::commit_rows(store, rows, {{7, "again"}, {8, "eight"}})));
+    newest_ = store.version();
+    row_ = internal::row_key(rows.id(), encode_key(std::uint64_t{7}));
+  }
+  std::filesystem::path path() const { return directory_ / "store"; }
+
+  template <class Change>
+  void tamper(Change change) {
+    auto engine = rocksdb::open_engine({.directory = path() / "data"}).value();
+    const auto batch = engine->make_batch();
+    change(*batch);
+    ASSERT_TRUE(engine->write(*batch, engine::Wait::allowed));
+    ASSERT_TRUE(engine->close());
+  }
+  void expect_fault(const std::string& text) {
+    const auto report = verify(path());
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error(), Errc::corruption) << report.error().message();
+    EXPECT_NE(report.error().message().find(text), std::string::npos) << report.error().message();
+  }
+
+  ActorSystem system_{{.threads = 1}};
+  test::TemporaryDirectory directory_;
+  Version newest_;
+  std::string row_;
+};
+
+TEST_F(VerifyTest, ASoundStoreIsCounted) {
+  const auto report = verify(path());
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->newest, newest_);
+  EXPECT_EQ(report->rows, 4U) << "two, and two in the catalog";
+  EXPECT_EQ(report->old_versions, 1U);
+  EXPECT_EQ(report->states, 1U);
+  EXPECT_EQ(report->checkpoints, 1U);
+  EXPECT_EQ(report->changes, 5U);
+}
+
+TEST_F(VerifyTest, ARowThatTheLogDoesNotKnowIsFound) {
+  tamper([&](engine::Batch& batch) {
+    batch.put(Family::rows, row_, stored(newest_.number, "changed"));
+  });
+  expect_fault("is not what the update of version " + to_string(newest_) + " made it");
+}
+
+TEST_F(VerifyTest, ARowThatIsNoStoredValueIsFound) {
+  tamper([&](engine::Batch& batch) { batch.put(Family::rows, row_, ""); });
+  expect_fault("rows: ");
+}
+
+TEST_F(VerifyTest, ARowFromTheFutureIsFound) {
+  tamper([&](engine::Batch& batch) { batch.put(Family::rows, row_, stored(99, "x")); });
+  expect_fault("version 99 is newer than the newest, " + to_string(newest_));
+}
+
+TEST_F(VerifyTest, ARowWithoutAKeySpaceIsFound) {
+  tamper([](engine::Batch& batch) { batch.put(Family::rows, "abc", stored(1, "x")); });
+  expect_fault("the key has no key space");
+}
+
+TEST_F(VerifyTest, AStateFromTheFutureIsFound) {
+  tamper([](engine::Batch& batch) {
+    batch.put(Family::state, internal::row_key(17, "k"), stored(99, "x"));
+  });
+  expect_fault("state: ");
+}
+
+TEST_F(VerifyTest, ACheckpointFromTheFutureIsFound) {
+  tamper([](engine::Batch& batch) {
+    batch.put(Family::checkpoints, "reader",
+              stored(1, internal::encode_checkpoint({Version{99}, {}})));
+  });
+  expect_fault("at version 99, newer than the newest");
+}
+
+TEST_F(VerifyTest, LivesOfARowThatOverlapAreFound) {
+  tamper([&](engine::Batch& batch) {
+    std::string key;
+    internal::append_history_key(key, row_, Version{newest_.number - 1});
+    batch.put(Family::history, key, stored(1, "earlier"));
+    key.clear();
+    internal::append_history_key(key, row_, newest_);
+    batch.put(Family::history, key, stored(1, "overlaps"));
+  });
+  expect_fault("but another lived then");
+}
+
+TEST_F(VerifyTest, ALifeThatEndsBeforeItBeginsIsFound) {
+  tamper([&](engine::Batch& batch) {
+    std::string key;
+    internal::append_history_key(key, row_, Version{1});
+    batch.put(Family::history, key, stored(2, "x"));
+  });
+  expect_fault("lives from version 2 to 1");
+}
+
+TEST_F(VerifyTest, AGapInTheLogIsFound) {
+  tamper([](engine::Batch& batch) { batch.erase(Family::log, internal::log_key(Version{2})); });
+  expect_fault("version 2 is missing");
+}
+
+TEST_F(VerifyTest, ARecordThatIsNoneIsFound) {
+  tamper([](engine::Batch& batch) {
+    batch.put(Family::log, internal::log_key(Version{2}), "garbage");
+  });
+  expect_fault("version 2");
+}
+
+TEST_F(VerifyTest, AHorizonFromTheFutureIsFound) {
+  tamper([](engine::Batch& batch) {
+    batch.put(Family::meta, internal::horizon_key, internal::encode_version(Version{99}));
+  });
+  expect_fault("keeps versions from 99");
+}
+
+TEST_F(VerifyTest, AStoreThatIsOpenIsLocked) {
+  const auto store = Store::open(system_, {.directory = path()});
+  ASSERT_TRUE(store);
+  EXPECT_EQ(verify(path()).error(), Errc::locked);
+}
+
+}  // namespace
+}  // namespace weir::storage

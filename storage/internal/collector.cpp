@@ -58,8 +58,10 @@ Result<Version> log_limit(const StoreCore& core, std::uint64_t total_bytes, std:
     const Version middle{low.number + (high.number - low.number) / 2};
     auto place = place_of(core, middle);
     if (!place) return place.error();
-    const bool is_kept =
-        total_bytes - place->total_bytes < bytes_max && place->microseconds >= oldest_microseconds;
+    // Commits that came since `total_bytes` was counted are beyond it.
+    const bool is_near =
+        place->total_bytes >= total_bytes || total_bytes - place->total_bytes < bytes_max;
+    const bool is_kept = is_near && place->microseconds >= oldest_microseconds;
     if (is_kept) {
       high = middle;
     } else {

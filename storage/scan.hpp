@@ -33,7 +33,8 @@ struct Row {
 ///     }
 ///
 /// Reads ahead in growing pieces, on the actor's thread as long as no disk is needed. In a
-/// read-write transaction it sees what that had written when the scan began as well. Outlived by its transaction.
+/// read-write transaction it also sees what that had written when the scan began. Its transaction
+/// outlives it.
 template <class K, class V>
 class Scan {
  public:

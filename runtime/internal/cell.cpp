@@ -132,13 +132,18 @@ bool Cell::push(Node* first, Node* last) noexcept {
     schedule(this);
     return true;
   }
+  const std::uintptr_t was_poked = old & poked;
   old &= ~std::uintptr_t{poked};
   if (is_message(old)) [[likely]] {
     to_node(old)->link_to(first, std::memory_order_release);
+    if (was_poked) [[unlikely]]
+      poke();  // the mark has gone with the head, and the consumer may not have seen it
     return true;
   }
   if (old == busy) {
     tail.store(first, std::memory_order_release);
+    if (was_poked) [[unlikely]]
+      poke();
     return true;
   }
   // Gone. Whoever replaced the terminated state owns the head until it is restored; messages that

@@ -69,7 +69,9 @@ void bring_back_stash(Cell& cell) noexcept {
     std::uintptr_t expected = cell.head.load(std::memory_order_relaxed);
     while ((expected & ~std::uintptr_t{Cell::poked}) == Cell::busy) {
       last->link_to(nullptr, std::memory_order_relaxed);
-      if (cell.head.compare_exchange_weak(expected, reinterpret_cast<std::uintptr_t>(last),
+      const std::uintptr_t is_poked = expected & Cell::poked;
+      if (cell.head.compare_exchange_weak(expected,
+                                          reinterpret_cast<std::uintptr_t>(last) | is_poked,
                                           std::memory_order_acq_rel)) {
         cell.tail.store(first, std::memory_order_relaxed);
         return;

@@ -1,6 +1,7 @@
 // An actor that says `interleaves` handles other messages while a handler waits.
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/explore_gtest.hpp>
+#include <weir/runtime/semaphore.hpp>
 #include <weir/runtime/sleep.hpp>
 
 #include <weir/tests/runtime/support.hpp>
@@ -18,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::Collector;
 using testing::Counted;
+using testing::Event;
 using testing::quiet;
 
 using Lines = std::vector<std::string>;
@@ -265,6 +268,48 @@ TEST(Interleaving, RunsOneHandlerAtATime) {
   for (int i = 0; i < count; ++i) ASSERT_TRUE(actor.send<Step>(10));
   done.wait_for(count);
   EXPECT_EQ(overlaps.load(), 0);
+}
+
+struct AwaitFirst {};
+struct AwaitSecond {};
+struct ReleaseFirst {};
+struct Nudge {};
+
+/// Whoever waits for the first permit lets the one who waits for the second go on, and sends the
+/// actor a message.
+class Relay final : public Actor<AwaitFirst, AwaitSecond, ReleaseFirst, Nudge> {
+ public:
+  static constexpr bool interleaves = true;
+
+  explicit Relay(Event* woken) : woken_(woken) {}
+  Task<> on(AwaitFirst) {
+    const auto permit = co_await first_.acquire();
+    second_held_.reset();
+    self().send<Nudge>();
+  }
+  Task<> on(AwaitSecond) {
+    const auto permit = co_await second_.acquire();
+    woken_->set();
+  }
+  void on(ReleaseFirst) { first_held_.reset(); }
+  void on(Nudge) {}
+
+ private:
+  Event* woken_;
+  Semaphore first_{1};
+  Semaphore second_{1};
+  std::optional<Semaphore::Permit> first_held_ = first_.try_acquire();
+  std::optional<Semaphore::Permit> second_held_ = second_.try_acquire();
+};
+
+TEST(Interleaving, AMessageThatComesAfterASignalDoesNotHideIt) {
+  ActorSystem system(quiet());
+  Event woken;
+  const auto relay = system.spawn<Relay>(&woken);
+  relay.send<AwaitFirst>();
+  relay.send<AwaitSecond>();
+  relay.send<ReleaseFirst>();
+  woken.wait();
 }
 
 }  // namespace

@@ -67,8 +67,8 @@ struct Extension {
   Run* runs = nullptr;
   std::uint32_t run_count = 0;
   WaiterList waiters;
-  YieldAwaiter* yielded = nullptr;  // go on after other actors have run
-  TimerMessageBase* timers = nullptr;
+  YieldAwaiter* yielded = nullptr;                  // go on after other actors have run
+  std::atomic<TimerMessageBase*> timers = nullptr;  // a TimerLink
   Node* stash_first = nullptr;
   Node* stash_last = nullptr;
   std::uint32_t stash_size = 0;

@@ -16,8 +16,8 @@ namespace {
 void deliver_timer(TimerEntry* entry) noexcept {
   auto* timer = static_cast<TimerMessageBase*>(entry);
   // It leaves its owner's list when it is handled, a little later.
-  __builtin_prefetch(timer->next_timer, 1);
-  __builtin_prefetch(timer->previous_timer, 1);
+  __builtin_prefetch(timer->next_timer.load(std::memory_order_relaxed), 1);
+  __builtin_prefetch(timer->previous_timer.load(std::memory_order_relaxed), 1);
   count_timer(*timer->owner->core, timer->node());
   timer->owner->enqueued.fetch_add(1, std::memory_order_relaxed);
   if (!timer->owner->push(timer->node(), timer->node())) dispose(timer->node());
@@ -38,11 +38,12 @@ void arm_timer(TimerMessageBase& timer, Cell& owner, std::int64_t delay_ns) {
 }
 
 void attach_timer(TimerMessageBase& timer, Cell& owner, TimerHandle* handle) noexcept {
-  Extension& extension = owner.extension();
-  timer.next_timer = extension.timers;
-  if (extension.timers) extension.timers->previous_timer = &timer.next_timer;
-  extension.timers = &timer;
-  timer.previous_timer = &extension.timers;
+  TimerLink& first = owner.extension().timers;
+  TimerMessageBase* next = first.load(std::memory_order_relaxed);
+  timer.next_timer.store(next, std::memory_order_relaxed);
+  if (next) next->previous_timer.store(&timer.next_timer, std::memory_order_relaxed);
+  first.store(&timer, std::memory_order_relaxed);
+  timer.previous_timer.store(&first, std::memory_order_relaxed);
   timer.handle = handle;
   if (handle) handle->timer = &timer;
 }
@@ -50,10 +51,12 @@ void attach_timer(TimerMessageBase& timer, Cell& owner, TimerHandle* handle) noe
 void detach_timer(TimerMessageBase& timer) noexcept {
   if (timer.handle) timer.handle->timer = nullptr;
   timer.handle = nullptr;
-  if (!timer.previous_timer) return;
-  *timer.previous_timer = timer.next_timer;
-  if (timer.next_timer) timer.next_timer->previous_timer = timer.previous_timer;
-  timer.previous_timer = nullptr;
+  TimerLink* previous = timer.previous_timer.load(std::memory_order_relaxed);
+  if (!previous) return;
+  TimerMessageBase* next = timer.next_timer.load(std::memory_order_relaxed);
+  previous->store(next, std::memory_order_relaxed);
+  if (next) next->previous_timer.store(previous, std::memory_order_relaxed);
+  timer.previous_timer.store(nullptr, std::memory_order_relaxed);
 }
 
 bool cancel_timer(TimerMessageBase& timer) noexcept {
@@ -71,7 +74,9 @@ bool cancel_timer(TimerMessageBase& timer) noexcept {
 void cancel_all_timers(Cell& owner) noexcept {
   Extension* extension = owner.extension_if_any();
   if (!extension) return;
-  while (extension->timers) cancel_timer(*extension->timers);
+  while (TimerMessageBase* timer = extension->timers.load(std::memory_order_relaxed)) {
+    cancel_timer(*timer);
+  }
 }
 
 void dispose_timer(Node* node) noexcept {

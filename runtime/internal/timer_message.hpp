@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include <weir/runtime/internal/cell.hpp>
@@ -25,6 +26,10 @@ struct TimerOperations {
 
 enum class Repeat : std::uint8_t { never, fixed_rate, fixed_delay };
 
+/// One pointer in an owner's list of timers. Only the owner follows and changes it; the thread that
+/// fires a timer reads its links to have the neighbours in its cache, hence atomic.
+using TimerLink = std::atomic<TimerMessageBase*>;
+
 /// A timer and, right behind it in memory, the message it sends. Belongs to its owner's list from
 /// arming until it is handled for the last time.
 struct TimerMessageBase : TimerEntry {
@@ -35,8 +40,8 @@ struct TimerMessageBase : TimerEntry {
   };
 
   Cell* owner = nullptr;
-  TimerMessageBase* next_timer = nullptr;
-  TimerMessageBase** previous_timer = nullptr;  // null when not in the owner's list
+  TimerLink next_timer = nullptr;
+  std::atomic<TimerLink*> previous_timer = nullptr;  // null when not in the owner's list
   TimerHandle* handle = nullptr;
   const TimerOperations* operations = nullptr;
   Repeat repeat = Repeat::never;

@@ -385,5 +385,19 @@ TEST(Timer, OfManyActorsFiresOnRealThreads) {
   for (const auto& worker : system.core().workers) EXPECT_EQ(worker->timers.size(), 0u);
 }
 
+// The owner moves between threads, so it arms timers on one while earlier ones fire on another.
+TEST(Timer, OfAnActorFiresWhileItArmsOthers) {
+  const int count = testing::scaled(2000);
+  ActorSystem system(quiet());
+  Collector<Fired> fired;
+  auto actor = system.spawn<Clockwork>(&fired);
+  for (int i = 0; i < count; ++i) {
+    actor.send<Once>(std::chrono::microseconds(i % 10 * 100), i);
+    EXPECT_TRUE(ask_from_outside(system, actor, IsPending{}).has_value());
+  }
+  fired.wait_for(static_cast<std::size_t>(count));
+  EXPECT_EQ(fired.values().size(), static_cast<std::size_t>(count));
+}
+
 }  // namespace
 }  // namespace weir

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <weir/bench/actors/measure.hpp>
 #include <weir/bench/storage/workloads.hpp>
 
 namespace weir::bench::storage {
@@ -67,6 +68,16 @@ std::string run_in_child(void (*child)(const std::filesystem::path&),
   ::close(pipe[0]);
   ::waitpid(pid, nullptr, 0);
   return output;
+}
+
+void measure_opening(void (*load_and_die)(const std::filesystem::path&),
+                     double (*open_ms)(const std::filesystem::path&)) {
+  const Directory directory;
+  const auto path = directory.path() / "store";
+  const double resident = std::atof(run_in_child(load_and_die, path).c_str());
+  const double killed = open_ms(path);
+  const double clean = open_ms(path);
+  actors::print_result("open", killed, "ms", {{"clean", clean}, {"resident_mb", resident}});
 }
 
 }  // namespace weir::bench::storage

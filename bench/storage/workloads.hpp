@@ -38,6 +38,11 @@ double resident_mebibytes();
 std::string run_in_child(void (*child)(const std::filesystem::path&),
                          const std::filesystem::path& path);
 
+/// The workload `open`: `load_and_die` fills a store in a process that it kills; then it is opened
+/// twice, which gives how long that took in milliseconds.
+void measure_opening(void (*load_and_die)(const std::filesystem::path&),
+                     double (*open_ms)(const std::filesystem::path&));
+
 /// One workload: prints the result line.
 struct Workload {
   std::string_view name;

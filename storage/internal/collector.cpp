@@ -12,7 +12,7 @@ namespace {
 
 struct LogPlace {
   std::uint64_t microseconds;
-  std::uint64_t total_bytes;
+  std::uint64_t bytes_before;  // of all records before this one
 };
 
 Result<LogPlace> place_of(const StoreCore& core, Version version) {
@@ -22,11 +22,12 @@ Result<LogPlace> place_of(const StoreCore& core, Version version) {
   if (!found) return found.error();
   ByteReader reader(bytes);
   const std::uint8_t format = reader.byte();
-  const LogPlace place{reader.varint(), reader.varint()};
+  LogPlace place{reader.varint(), reader.varint()};
   if (!*found || format != change_format || !reader.is_ok()) {
     return Error(Errc::corruption, "change log: version " + to_string(version) +
                                        (*found ? ": not a change record" : ": missing"));
   }
+  place.bytes_before -= bytes.size();
   return place;
 }
 
@@ -60,7 +61,7 @@ Result<Version> log_limit(const StoreCore& core, std::uint64_t total_bytes, std:
     if (!place) return place.error();
     // Commits that came since `total_bytes` was counted are beyond it.
     const bool is_near =
-        place->total_bytes >= total_bytes || total_bytes - place->total_bytes < bytes_max;
+        place->bytes_before >= total_bytes || total_bytes - place->bytes_before <= bytes_max;
     const bool is_kept = is_near && place->microseconds >= oldest_microseconds;
     if (is_kept) {
       high = middle;

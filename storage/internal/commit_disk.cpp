@@ -186,9 +186,6 @@ Version CommitActor::kept_since(Duration age) {
 
 Task<Result<Version>> CommitActor::next_log_floor() {
   const Retention& retention = core_->options.retention;
-  const Version newest = core_->newest();
-  Version floor = std::min(retention_.passed_by_all(newest), kept_since(retention.log)).next();
-  floor = std::min(floor, core_->pins.oldest_or(newest).next());
   const auto age_max = static_cast<std::uint64_t>(retention.log_age_max.count() / 1000);
   const std::uint64_t time = core_->microseconds_at(now());
   const std::uint64_t oldest = time - std::min(time, age_max);
@@ -196,6 +193,10 @@ Task<Result<Version>> CommitActor::next_log_floor() {
                                                 bytes = retention.log_bytes_max, oldest] {
                 return log_limit(*core, total, bytes, oldest);
               }));
+  // Asked after the wait: a consumer that came meanwhile counts.
+  const Version newest = core_->newest();
+  Version floor = std::min(retention_.passed_by_all(newest), kept_since(retention.log)).next();
+  floor = std::min(floor, core_->pins.oldest_or(newest).next());
   // The newest record stays: it tells the newest version.
   co_return std::min(std::max(floor, limit), newest);
 }

@@ -14,7 +14,7 @@ inline std::string printable(std::string_view bytes) {
     out.push_back(digits[static_cast<unsigned char>(byte) >> 4]);
     out.push_back(digits[static_cast<unsigned char>(byte) & 15]);
   }
-  if (bytes.size() > shown_max) out += "... (" + std::to_string(bytes.size()) + " bytes)";
+  if (bytes.size() > shown_max) out += "...";
   return out;
 }
 

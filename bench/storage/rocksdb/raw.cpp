@@ -186,13 +186,7 @@ double open_ms(const std::filesystem::path& path) {
   return watch.elapsed_ns() / 1e6;
 }
 
-void open_loaded() {
-  const Directory directory;
-  const double resident = std::atof(run_in_child(&load_and_die, directory.path() / "db").c_str());
-  const double killed = open_ms(directory.path() / "db");
-  const double clean = open_ms(directory.path() / "db");
-  print_result("open", killed, "ms", {{"clean", clean}, {"resident_mb", resident}});
-}
+void open_loaded() { measure_opening(&load_and_die, &open_ms); }
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +116,13 @@ class EventSink {
   virtual void on_event(const Event& event) = 0;
 };
 
+/// One of several keys that are looked up together.
+struct Lookup {
+  std::string_view key;
+  std::optional<std::string> value = {};  // nothing: not there
+  bool is_known = false;                  // whether it was looked up, and `value` tells
+};
+
 /// Ordered bytes with atomic batches: all that a store needs of what is below it.
 ///
 /// One thread writes at a time; reading is for any thread at any time, and sees whole batches only.
@@ -137,6 +146,9 @@ class Engine {
   /// True if the key is there; `value` is replaced then.
   virtual Result<bool> get(Family family, std::string_view key, std::string& value,
                            Wait wait) const = 0;
+  /// Looks up what is not known yet. False if some of it is on a disk that may not be waited for;
+  /// it stays unknown then. Each key is seen at some moment of the call, not all at the same one.
+  virtual Result<bool> get_many(Family family, std::span<Lookup> lookups, Wait wait) const;
   virtual std::unique_ptr<Cursor> make_cursor(Family family, CursorOptions options) const = 0;
 
   /// Allows the engine to forget keys of `Family::history` whose last eight bytes, a big endian

@@ -22,6 +22,9 @@ struct EngineOptions {
   /// False: nothing is logged, `sync` does nothing, and what was written survives only a `close`.
   /// What a crash leaves is some moment between the last two closes.
   bool write_ahead = true;
+  /// How many files are kept open. Zero: half of what the process may open, so that sockets have
+  /// the other half.
+  std::size_t open_files_max = 0;
   /// Told what happens below. Must outlive the engine.
   engine::EventSink* events = nullptr;
 };

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ class Database final : public engine::Engine {
   Result<> sync() override;
   Result<bool> get(Family family, std::string_view key, std::string& value,
                    engine::Wait wait) const override;
+  Result<bool> get_many(Family family, std::span<engine::Lookup> lookups,
+                        engine::Wait wait) const override;
   std::unique_ptr<engine::Cursor> make_cursor(Family family,
                                               engine::CursorOptions options) const override;
   void set_horizon(std::uint64_t horizon) noexcept override;

@@ -46,10 +46,12 @@ constexpr Role role_of(Family family) noexcept {
   return has_lz4 ? ::rocksdb::kLZ4Compression : ::rocksdb::kNoCompression;
 }
 
-/// Half of what the process may open, so that sockets have the other half.
-int max_open_files() {
+int max_open_files(const EngineOptions& options) {
   static constexpr rlim_t needed = 256;
   static constexpr rlim_t enough = 65536;
+  if (options.open_files_max != 0) {
+    return static_cast<int>(std::min<std::size_t>(options.open_files_max, enough));
+  }
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return static_cast<int>(needed);
   return static_cast<int>(std::clamp(limit.rlim_cur / 2, needed, enough));
@@ -80,6 +82,11 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
   options.write_buffer_size = std::max(budget / role.write_buffer_part, 64 * kibibyte);
   // A writer that must not wait needs somewhere to write while a flush is under way.
   options.max_write_buffer_number = 4;
+  // Most rows that are looked up before they are written are new.
+  if (role.has_filter) {
+    options.memtable_whole_key_filtering = true;
+    options.memtable_prefix_bloom_size_ratio = 0.05;
+  }
   options.compression = best_compression();
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = std::clamp(budget / 4, 4 * mebibyte, 64 * mebibyte);
@@ -118,7 +125,7 @@ Tuning make_tuning(const EngineOptions& options) {
   // Fewer than eight, so that one flush runs at a time: in parallel they are not always installed
   // in order after one of them failed (RocksDB 7.8).
   database.max_background_jobs = 4;
-  database.max_open_files = max_open_files();
+  database.max_open_files = max_open_files(options);
   // Starting sixteen threads, as is usual, takes longer than opening the files of a small store.
   database.max_file_opening_threads = 4;
   // Files are removed on RocksDB's threads, not on the one that ends a cursor.

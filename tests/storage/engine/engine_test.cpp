@@ -111,6 +111,31 @@ void compare_walk(const Engine& engine, const Content& model, RandomWrites& rand
   }
 }
 
+/// Random keys, some twice, some known already.
+void compare_lookups(const Engine& engine, const Content& model, RandomWrites& random) {
+  const Family family = random.family();
+  const auto& expected = model[static_cast<std::size_t>(family)];
+  std::vector<std::string> keys(random.below(50));
+  for (std::string& key : keys) key = random.key();
+  std::vector<Lookup> lookups;
+  for (const std::string& key : keys) {
+    lookups.push_back({.key = key});
+    if (random.below(5) == 0) lookups.back() = {.key = key, .value = "known", .is_known = true};
+  }
+  const std::vector<Lookup> before = lookups;
+  const auto is_complete = engine.get_many(family, lookups, Wait::allowed);
+  ASSERT_TRUE(is_complete) << is_complete.error().message();
+  ASSERT_TRUE(*is_complete);
+  for (std::size_t i = 0; i < lookups.size(); ++i) {
+    ASSERT_TRUE(lookups[i].is_known);
+    const auto found = expected.find(keys[i]);
+    const auto value = before[i].is_known        ? before[i].value
+                       : found != expected.end() ? std::optional(found->second)
+                                                 : std::nullopt;
+    ASSERT_EQ(lookups[i].value, value) << "key " << i;
+  }
+}
+
 TYPED_TEST(EngineTest, HoldsWhatAMapWouldAfterRandomBatches) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -123,6 +148,7 @@ TYPED_TEST(EngineTest, HoldsWhatAMapWouldAfterRandomBatches) {
       test::write(*engine, writes);
       test::apply(writes, model);
       ASSERT_NO_FATAL_FAILURE(compare_walk(*engine, model, random)) << "round " << round;
+      ASSERT_NO_FATAL_FAILURE(compare_lookups(*engine, model, random)) << "round " << round;
       const Family family = random.family();
       const std::string key = random.key();
       const auto& expected = model[static_cast<std::size_t>(family)];

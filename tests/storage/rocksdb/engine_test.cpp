@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -97,6 +98,51 @@ TEST_F(RocksdbEngine, ClosedRefusesEverything) {
   EXPECT_EQ(engine->copy_to(directory_ / "copy").error(), Errc::closed);
 }
 
+// A file that is not open cannot be read without waiting: its keys are neither there nor missing.
+TEST_F(RocksdbEngine, ReadingWithoutWaitingIsNotFooledByFilesThatAreNotOpen) {
+  constexpr int count = 1600;
+  const auto key = [](int i) { return std::to_string(100'000 + i); };
+  EngineOptions options = options_;
+  options.memory_budget = std::size_t{16} << 20;
+  // 100 MB in all that do not compress: more than twenty files.
+  const auto value_of = [](int i) {
+    std::mt19937_64 random(static_cast<unsigned>(i));
+    std::string bytes(64 << 10, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    return bytes;
+  };
+  std::string value;
+  {
+    const auto engine = open(options);
+    for (int i = 0; i < count; ++i) put(*engine, Family::rows, key(i), value_of(i));
+    ASSERT_TRUE(engine->close());
+  }
+  options.open_files_max = 20;
+  const auto engine = open(options);
+  ASSERT_GT(engine->statistics().files, 20u);
+  int blocked = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto found = engine->get(Family::rows, key(i), value, Wait::never);
+    if (found) {
+      ASSERT_TRUE(*found) << i;
+      ASSERT_EQ(value, value_of(i)) << i;
+    } else {
+      ASSERT_EQ(found.error(), Errc::would_block) << i;
+      ++blocked;
+    }
+    const auto cursor = engine->make_cursor(Family::rows, {.wait = Wait::never});
+    cursor->seek(key(i));
+    if (cursor->is_valid()) {
+      ASSERT_EQ(cursor->key(), key(i));
+      ASSERT_EQ(cursor->value(), value_of(i)) << i;
+    } else {
+      ASSERT_EQ(cursor->status().error(), Errc::would_block) << i;
+    }
+    ASSERT_TRUE(engine->get(Family::rows, key(i), value, Wait::allowed).value());
+  }
+  EXPECT_GT(blocked, 0);
+}
+
 TEST_F(RocksdbEngine, ReadingWithoutWaitingFindsOnlyWhatIsInMemory) {
   {
     const auto engine = open();
@@ -106,6 +152,11 @@ TEST_F(RocksdbEngine, ReadingWithoutWaitingFindsOnlyWhatIsInMemory) {
   const auto engine = open();
   std::string value;
   EXPECT_EQ(engine->get(Family::rows, "a", value, Wait::never).error(), Errc::would_block);
+  put(*engine, Family::rows, "b", "2");
+  std::array<engine::Lookup, 2> lookups{{{.key = "a"}, {.key = "b"}}};
+  EXPECT_FALSE(engine->get_many(Family::rows, lookups, Wait::never).value());
+  EXPECT_FALSE(lookups[0].is_known) << lookups[0].value.value_or("none");
+  EXPECT_EQ(lookups[1].value, "2");
   {
     const auto cursor = engine->make_cursor(Family::rows, {.wait = Wait::never});
     cursor->seek({});
@@ -116,6 +167,8 @@ TEST_F(RocksdbEngine, ReadingWithoutWaitingFindsOnlyWhatIsInMemory) {
   const auto found = engine->get(Family::rows, "a", value, Wait::never);
   ASSERT_TRUE(found) << "it is in the cache: " << found.error().message();
   EXPECT_EQ(value, "1");
+  EXPECT_TRUE(engine->get_many(Family::rows, lookups, Wait::never).value());
+  EXPECT_EQ(lookups[0].value, "1");
 }
 
 TEST_F(RocksdbEngine, WritingDoesNotTouchTheDisk) {

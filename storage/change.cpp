@@ -61,9 +61,17 @@ void SpaceChanges::Iterator::take() noexcept {
 }
 
 Result<ChangeRecord> ChangeRecord::decode(Version version, std::string_view bytes) {
+  auto copy = std::make_shared<const std::string>(bytes);
+  const std::string_view view = *copy;
+  return decode(version, view, std::move(copy));
+}
+
+Result<ChangeRecord> ChangeRecord::decode(Version version, std::string_view bytes,
+                                          std::shared_ptr<const void> owner) {
   ChangeRecord record;
   record.version_ = version;
-  record.bytes_.assign(bytes.begin(), bytes.end());
+  record.bytes_ = bytes;
+  record.owner_ = std::move(owner);
   if (!record.parse()) {
     return Error(Errc::corruption, "change log: version " + storage::to_string(version) +
                                        ": not a change record (" + std::to_string(bytes.size()) +
@@ -73,7 +81,7 @@ Result<ChangeRecord> ChangeRecord::decode(Version version, std::string_view byte
 }
 
 bool ChangeRecord::parse() {
-  ByteReader reader({bytes_.data(), bytes_.size()});
+  ByteReader reader(bytes_);
   if (reader.byte() != internal::change_format) return false;
   time_ += std::chrono::microseconds(reader.varint());
   total_bytes_ = reader.varint();

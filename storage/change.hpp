@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <boost/container/small_vector.hpp>
 #include <weir/runtime/clock.hpp>
 #include <weir/runtime/result.hpp>
 #include <weir/storage/version.hpp>
@@ -87,12 +89,15 @@ inline SpaceChanges::Iterator SpaceChanges::begin() const noexcept {
 }
 inline SpaceChanges::Iterator SpaceChanges::end() const noexcept { return {}; }
 
-/// Everything that one commit did to rows: one entry of the change log. Moving it keeps views
-/// valid.
+/// Everything that one commit did to rows: one entry of the change log. Copies share its bytes, so
+/// views stay valid as long as one of them lives.
 class ChangeRecord {
  public:
   /// `Errc::corruption` if the bytes are not a record.
   static Result<ChangeRecord> decode(Version version, std::string_view bytes);
+  /// The same without a copy: `bytes` live as long as `owner`.
+  static Result<ChangeRecord> decode(Version version, std::string_view bytes,
+                                     std::shared_ptr<const void> owner);
 
   Version version() const noexcept { return version_; }
   std::chrono::sys_time<Duration> time() const noexcept { return time_; }
@@ -103,7 +108,7 @@ class ChangeRecord {
   /// Bytes of all records up to and with this one, counted from the first of the store.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
 
-  const std::vector<SpaceChanges>& spaces() const noexcept { return spaces_; }
+  std::span<const SpaceChanges> spaces() const noexcept { return {spaces_.data(), spaces_.size()}; }
   /// Those of one space; empty if the commit did not touch it.
   SpaceChanges of(std::uint32_t space) const noexcept;
   /// Bytes that this record takes in memory.
@@ -118,9 +123,9 @@ class ChangeRecord {
   std::uint64_t total_bytes_ = 0;
   std::string origin_;
   telemetry::TraceContext trace_;
-  // On the heap even if short, as views must survive a move.
-  std::vector<char> bytes_;
-  std::vector<SpaceChanges> spaces_;
+  std::string_view bytes_;
+  std::shared_ptr<const void> owner_;  // of `bytes_`
+  boost::container::small_vector<SpaceChanges, 2> spaces_;
 };
 
 }  // namespace weir::storage

@@ -1,5 +1,8 @@
 #include <weir/storage/change_log.hpp>
 
+#include <algorithm>
+#include <span>
+
 #include <weir/runtime/blocking_pool.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/errc.hpp>
@@ -29,6 +32,33 @@ Error missing(const StoreCore& core, Version version) {
   return Error(Errc::corruption, "change log: version " + to_string(version) + " is missing");
 }
 
+/// Bytes of many records in few pieces of memory. A record that is kept keeps its piece.
+class Pieces {
+ public:
+  struct Copy {
+    std::string_view bytes;
+    std::shared_ptr<const void> owner;
+  };
+
+  Copy copy(std::string_view bytes) {
+    if (bytes.size() > free_.size()) {
+      const std::size_t size = std::max(bytes.size(), piece_bytes);
+      piece_ = std::make_shared_for_overwrite<char[]>(size);
+      free_ = {piece_.get(), size};
+    }
+    std::copy(bytes.begin(), bytes.end(), free_.begin());
+    const std::string_view copied(free_.data(), bytes.size());
+    free_ = free_.subspan(bytes.size());
+    return {copied, piece_};
+  }
+
+ private:
+  static constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+
+  std::shared_ptr<char[]> piece_;
+  std::span<char> free_;  // of `piece_`
+};
+
 Result<Records> read_records(const StoreCore& core, Version after, ReadLimits limits, Wait wait) {
   if (auto place = check_place(core, after); !place) return place.error();
   const Version newest = core.newest();
@@ -38,13 +68,16 @@ Result<Records> read_records(const StoreCore& core, Version after, ReadLimits li
       engine::Family::log,
       {.bounds = {internal::log_key(after.next()), internal::log_key(newest.next())},
        .wait = wait});
+  records.reserve(std::min<std::size_t>(limits.records_max, newest.number - after.number));
+  Pieces pieces;
   std::size_t bytes = 0;
   Version expected = after.next();
   for (cursor->seek({}); cursor->is_valid(); cursor->next()) {
     const std::string_view value = cursor->value();
     if (!records.empty() && bytes + value.size() > limits.bytes_max) return records;
     if (cursor->key() != internal::log_key(expected)) return missing(core, expected);
-    auto record = ChangeRecord::decode(expected, value);
+    auto [copied, owner] = pieces.copy(value);
+    auto record = ChangeRecord::decode(expected, copied, std::move(owner));
     if (!record) return record.error();
     records.push_back(*std::move(record));
     if (records.size() >= limits.records_max) return records;

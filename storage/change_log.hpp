@@ -16,7 +16,7 @@ namespace weir::storage {
 namespace internal {
 struct StoreAccess;
 struct StoreCore;
-}
+}  // namespace internal
 
 /// How much to read at once. A first record that is longer comes alone.
 struct ReadLimits {

@@ -8,6 +8,7 @@
 #include <weir/runtime/try.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/internal/open.hpp>
+#include <weir/storage/internal/row_format.hpp>
 #include <weir/storage/internal/store_core.hpp>
 
 namespace weir::storage {
@@ -75,6 +76,20 @@ Store::~Store() {
   }
 }
 
+/// Nobody writes to the space before it is open, which is after this.
+Task<Result<>> Store::learn_high_key(std::shared_ptr<StoreCore> core, SpaceInfo info) {
+  if (info.kind != SpaceKind::rows || core->high_keys.is_known(info.id)) co_return {};
+  co_return co_await on_blocking_pool([core, space = info.id]() -> Result<> {
+    const std::string begin = internal::row_key(space, {});
+    const auto cursor = core->engine->make_cursor(engine::Family::rows,
+                                                  {.bounds = {begin, internal::space_end(space)}});
+    cursor->seek_back(internal::space_end(space));
+    if (auto status = cursor->status(); !status) return status;
+    core->high_keys.learn(cursor->is_valid() ? cursor->key() : std::string_view(begin));
+    return {};
+  });
+}
+
 Task<Result<std::shared_ptr<const SpaceInfo>>> Store::find_or_make_space(
     std::shared_ptr<StoreCore> core, SpaceInfo wanted) {
   const Catalog catalog = catalog_of(*core);
@@ -84,6 +99,7 @@ Task<Result<std::shared_ptr<const SpaceInfo>>> Store::find_or_make_space(
     if (found) {
       found->name = wanted.name;
       if (!has_same_types(*found, wanted)) co_return wrong_type(*found, wanted);
+      WEIR_CO_TRY_VOID(co_await learn_high_key(core, *found));
       co_return std::make_shared<const SpaceInfo>(*std::move(found));
     }
     // Reading them all, so that no two get the same number.
@@ -92,7 +108,10 @@ Task<Result<std::shared_ptr<const SpaceInfo>>> Store::find_or_make_space(
     for (const SpaceInfo& other : others) wanted.id = std::max(wanted.id, other.id + 1);
     transaction.put(catalog, wanted.name, wanted);
     auto version = co_await transaction.commit();
-    if (version) co_return std::make_shared<const SpaceInfo>(std::move(wanted));
+    if (version) {
+      WEIR_CO_TRY_VOID(co_await learn_high_key(core, wanted));
+      co_return std::make_shared<const SpaceInfo>(std::move(wanted));
+    }
     if (!(version.error() == Errc::conflict) || attempt == attempts_max) {
       co_return version.error();
     }

@@ -98,6 +98,7 @@ class Store {
   }
   static Task<Result<std::shared_ptr<const SpaceInfo>>> find_or_make_space(
       std::shared_ptr<internal::StoreCore> core, SpaceInfo wanted);
+  static Task<Result<>> learn_high_key(std::shared_ptr<internal::StoreCore> core, SpaceInfo info);
   std::uint64_t microseconds() const noexcept;
   static std::uint64_t life_of(const internal::StoreCore& core) noexcept;
 

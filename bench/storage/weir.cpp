@@ -103,19 +103,27 @@ Task<> begin_all(ActorSystem* system, Store* store, Rows rows, int count, std::i
   co_await scope.join();
 }
 
-double durable_rate(int count, std::int64_t commits_each) {
+struct DurableRate {
+  double per_second;
+  double commits_per_sync;
+};
+
+DurableRate durable_rate(int count, std::int64_t commits_each) {
   Subject subject(Durability::durable());
   Stopwatch watch;
   watch.start();
   subject.system.run(begin_all(&subject.system, &subject.store, subject.rows, count, commits_each));
   watch.stop();
-  return static_cast<double>(commits_each * count) / watch.elapsed_ns() * 1e9;
+  const auto commits = static_cast<double>(commits_each * count);
+  return {.per_second = commits / watch.elapsed_ns() * 1e9,
+          .commits_per_sync = commits / static_cast<double>(subject.store.statistics().syncs)};
 }
 
 void commit_durable() {
-  const double one = durable_rate(1, scaled(1000));
-  const double many = durable_rate(committers, scaled(400));
-  print_result("commit_durable", many, "/s", {{"one", one}});
+  const DurableRate one = durable_rate(1, scaled(1000));
+  const DurableRate many = durable_rate(committers, scaled(400));
+  print_result("commit_durable", many.per_second, "/s",
+               {{"one", one.per_second}, {"per_sync", many.commits_per_sync}});
 }
 
 Task<> read_often(Store* store, Rows rows, std::int64_t reads, std::uint64_t among) {

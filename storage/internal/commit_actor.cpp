@@ -109,6 +109,7 @@ Result<> CommitActor::refresh(CommitRequest& request) {
 
 void CommitActor::append(Version version, const CommitRequest& request) {
   changes_.clear();
+  core_->high_keys.raise(request.writes);
   for (const Write& write : request.writes) {
     switch (write.kind) {
       case WriteKind::row: append_row(version, write); break;

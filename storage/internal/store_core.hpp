@@ -10,6 +10,7 @@
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/storage/engine/engine.hpp>
 #include <weir/storage/internal/commit_request.hpp>
+#include <weir/storage/internal/high_keys.hpp>
 #include <weir/storage/internal/pins.hpp>
 #include <weir/storage/internal/printable.hpp>
 #include <weir/storage/internal/store_directory.hpp>
@@ -96,6 +97,7 @@ struct StoreCore {
   const std::unique_ptr<engine::Engine> engine;
   SequenceBarrier published;  // the newest version that may be read
   Pins pins;
+  HighKeys high_keys;
   /// The newest commit that replaced or removed a row. Raised before that commit is written.
   std::atomic<std::uint64_t> newest_history;
   /// The oldest version in the change log.

@@ -24,18 +24,20 @@ Error too_large(std::string_view what, std::size_t bytes, std::size_t bytes_max)
 
 /// Finds the rows that will be replaced. False if some are on disk, and it may not wait.
 Result<bool> find_replaced(const StoreCore& core, std::vector<Write>& writes, Wait wait) {
-  bool is_complete = true;
-  std::string value;
+  std::vector<engine::Lookup> lookups;
+  std::vector<Write*> wanted;
+  lookups.reserve(writes.size());
+  wanted.reserve(writes.size());
   for (Write& write : writes) {
     if (write.kind != WriteKind::row || write.is_before_known) continue;
-    auto found = core.engine->get(Family::rows, write.key, value, wait);
-    if (!found && found.error() == Errc::would_block) {
-      is_complete = false;
-      continue;
-    }
-    if (!found) return found.error();
-    if (*found) write.before = value;
-    write.is_before_known = true;
+    lookups.push_back({.key = write.key});
+    wanted.push_back(&write);
+  }
+  if (lookups.empty()) return true;
+  auto is_complete = core.engine->get_many(Family::rows, lookups, wait);
+  for (std::size_t i = 0; i < lookups.size(); ++i) {
+    wanted[i]->before = std::move(lookups[i].value);
+    wanted[i]->is_before_known = lookups[i].is_known;
   }
   return is_complete;
 }
@@ -121,6 +123,7 @@ Task<Result<Version>> TransactionState::commit(std::unique_ptr<TransactionState>
   const std::shared_ptr<StoreCore> core = state->core();
   if (auto end = core->end()) co_return *end;
   auto request = state->make_request();
+  core->high_keys.mark_new(request->writes);
   auto found = find_replaced(*core, request->writes, Wait::never);
   if (found && !*found) {
     auto call = [core, writes = std::move(request->writes)]() mutable {

@@ -10,7 +10,7 @@ void append_varint(std::uint64_t number, std::string& out) {
   out.append(bytes, size);
 }
 
-bool take_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number) {
+bool take_long_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number) {
   std::uint64_t read = 0;
   for (std::size_t i = 0; i < in.size() && i < 10; ++i) {
     const auto byte = static_cast<unsigned char>(in[i]);

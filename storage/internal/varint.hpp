@@ -11,8 +11,17 @@ namespace weir::storage::internal {
 
 /// Seven bits in each byte, the lowest first; all but the last byte have their high bit set.
 void append_varint(std::uint64_t number, std::string& out);
+bool take_long_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number);
 /// Refuses what is longer than it need be, or larger than `max`.
-bool take_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number);
+inline bool take_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number) {
+  const bool is_short = !in.empty() && static_cast<unsigned char>(in.front()) < 0x80;
+  if (!is_short) return take_long_varint(in, max, number);
+  const auto byte = static_cast<unsigned char>(in.front());
+  if (byte > max) return false;
+  number = byte;
+  in.remove_prefix(1);
+  return true;
+}
 
 /// 0, -1, 1, -2 ... as 0, 1, 2, 3 ...: small numbers of either sign are short.
 constexpr std::uint64_t zigzag(std::int64_t number) noexcept {

@@ -87,7 +87,7 @@ TEST_P(ChangeLogTest, GoesOnExactlyWhereASnapshotEnds) {
   const ReadTransaction snapshot = store().read();
   fill(rows, Version{9});
   ASSERT_TRUE(run(store().collect()));
-  const auto tail = run(store().log().read(snapshot.version()));
+  const auto tail = store().log().read_blocking(snapshot.version());
   ASSERT_TRUE(tail) << tail.error().message();
   ASSERT_EQ(tail->size(), 4u);
   EXPECT_EQ(tail->front().version(), snapshot.version().next());

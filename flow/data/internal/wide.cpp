@@ -14,7 +14,7 @@ constexpr UInt128 digit = UInt128{1} << 64;
 Quotient divide_digit(UInt128 rest, UInt128 next, UInt128 divisor) noexcept {
   UInt128 guess = rest / high_digit(divisor);
   UInt128 left = rest % high_digit(divisor);
-  while (guess >= digit || guess * low_digit(divisor) > (left << 64 | next)) {
+  while (guess * low_digit(divisor) > (left << 64 | next)) {
     --guess;
     left += high_digit(divisor);
     if (left >= digit) break;

@@ -73,6 +73,8 @@ TEST(Decimal, RoundsHalfAwayFromZero) {
   EXPECT_TRUE(rescale(25, 1, 0, out) && out == 3);
   EXPECT_TRUE(rescale(-25, 1, 0, out) && out == -3);
   EXPECT_TRUE(rescale(249, 2, 0, out) && out == 2);
+  EXPECT_TRUE(rescale(coefficient_max, 38, 0, out) && out == 1);
+  EXPECT_TRUE(rescale(coefficient_max, 39, 0, out) && out == 0);
   EXPECT_TRUE(divide(1, 0, 8, 0, 2, out) && out == 13);
   EXPECT_TRUE(divide(-1, 0, 8, 0, 2, out) && out == -13);
   EXPECT_TRUE(from_double(0.125, 2, out) && out == 13);

@@ -20,7 +20,7 @@ inline UInt128 arbitrary_bits(Random& random) {
 
 /// Of up to 38 digits: any, or near a power of ten or half of one, where rounding decides.
 inline Int128 arbitrary_coefficient(Random& random) {
-  const Int128 bound = powers_of_ten[random.below(39)];
+  const Int128 bound = powers_of_ten[random.one_in(3) ? 38 : random.below(39)];
   const auto any = static_cast<Int128>(arbitrary_bits(random) % static_cast<UInt128>(bound));
   const Int128 near = bound - 1 - static_cast<Int128>(random.below(3));
   Int128 number = any;

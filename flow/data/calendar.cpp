@@ -16,7 +16,7 @@ namespace chrono = std::chrono;
 constexpr std::array<const char*, 13> field_names = {
     "year", "quarter", "month",  "week",        "day",         "weekday", "yearday",
     "hour", "minute",  "second", "millisecond", "microsecond", "epoch"};
-static_assert(static_cast<std::size_t>(Field::epoch) + 1 == field_names.size());
+static_assert(static_cast<std::size_t>(CalendarField::epoch) + 1 == field_names.size());
 
 Date monday_of(Date date) noexcept {
   return date - chrono::days(chrono::weekday(date).iso_encoding() - 1);
@@ -36,71 +36,73 @@ std::int64_t week_of(Date date) noexcept {
   return (thursday - first_of_year(thursday)).count() / 7 + 1;
 }
 
-std::int64_t extract_from_date(Field field, Date date) noexcept {
+std::int64_t extract_from_date(CalendarField field, Date date) noexcept {
   const chrono::year_month_day parts(date);
   switch (field) {
-    case Field::year: return int{parts.year()};
-    case Field::quarter: return (month_of(date) + 2) / 3;
-    case Field::month: return month_of(date);
-    case Field::week: return week_of(date);
-    case Field::day: return static_cast<unsigned>(parts.day());
-    case Field::weekday: return chrono::weekday(date).iso_encoding();
+    case CalendarField::year: return int{parts.year()};
+    case CalendarField::quarter: return (month_of(date) + 2) / 3;
+    case CalendarField::month: return month_of(date);
+    case CalendarField::week: return week_of(date);
+    case CalendarField::day: return static_cast<unsigned>(parts.day());
+    case CalendarField::weekday: return chrono::weekday(date).iso_encoding();
     default: return (date - first_of_year(date)).count() + 1;
   }
 }
 
-Date truncate_date(Field field, Date date) noexcept {
+Date truncate_date(CalendarField field, Date date) noexcept {
   const chrono::year_month_day parts(date);
   switch (field) {
-    case Field::year: return first_of_year(date);
-    case Field::quarter: return parts.year() / chrono::month((month_of(date) - 1) / 3 * 3 + 1) / 1;
-    case Field::month: return parts.year() / parts.month() / 1;
-    case Field::week: return monday_of(date);
+    case CalendarField::year: return first_of_year(date);
+    case CalendarField::quarter:
+      return parts.year() / chrono::month((month_of(date) - 1) / 3 * 3 + 1) / 1;
+    case CalendarField::month: return parts.year() / parts.month() / 1;
+    case CalendarField::week: return monday_of(date);
     default: return date;
   }
 }
 
 }  // namespace
 
-const char* to_string(Field field) noexcept {
+const char* to_string(CalendarField field) noexcept {
   const auto index = static_cast<std::size_t>(field);
   return index < field_names.size() ? field_names[index] : "unknown";
 }
 
-Result<Field> parse_field(std::string_view text) {
+Result<CalendarField> parse_field(std::string_view text) {
   const auto found =
       std::ranges::find(field_names, text, [](auto name) { return std::string_view(name); });
-  if (found != field_names.end()) return static_cast<Field>(found - field_names.begin());
+  if (found != field_names.end()) return static_cast<CalendarField>(found - field_names.begin());
   std::string names;
   for (const char* name : field_names) names.append(names.empty() ? "" : ", ").append(name);
   return Error(Errc::invalid_argument,
                "field " + internal::quoted(text) + " of a time: expected one of " + names);
 }
 
-std::int64_t extract(Field field, Timestamp time) noexcept {
+std::int64_t extract(CalendarField field, Timestamp time) noexcept {
   const auto day = chrono::floor<chrono::days>(time);
   const std::int64_t of_day = (time - day).count();
   switch (field) {
-    case Field::hour: return of_day / 3'600'000'000;
-    case Field::minute: return of_day / 60'000'000 % 60;
-    case Field::second: return of_day / 1'000'000 % 60;
-    case Field::millisecond: return of_day / 1'000 % 60'000;
-    case Field::microsecond: return of_day % 60'000'000;
-    case Field::epoch: return chrono::floor<chrono::seconds>(time).time_since_epoch().count();
+    case CalendarField::hour: return of_day / 3'600'000'000;
+    case CalendarField::minute: return of_day / 60'000'000 % 60;
+    case CalendarField::second: return of_day / 1'000'000 % 60;
+    case CalendarField::millisecond: return of_day / 1'000 % 60'000;
+    case CalendarField::microsecond: return of_day % 60'000'000;
+    case CalendarField::epoch:
+      return chrono::floor<chrono::seconds>(time).time_since_epoch().count();
     default: return extract_from_date(field, day);
   }
 }
 
-Timestamp truncate(Field field, Timestamp time) noexcept {
+Timestamp truncate(CalendarField field, Timestamp time) noexcept {
   switch (field) {
-    case Field::hour: return chrono::floor<chrono::hours>(time);
-    case Field::minute: return chrono::floor<chrono::minutes>(time);
-    case Field::second: return chrono::floor<chrono::seconds>(time);
-    case Field::millisecond: return chrono::floor<chrono::milliseconds>(time);
-    case Field::microsecond:
-    case Field::weekday:
-    case Field::yearday:
-    case Field::epoch: return time;
+    case CalendarField::hour: return chrono::floor<chrono::hours>(time);
+    case CalendarField::minute: return chrono::floor<chrono::minutes>(time);
+    case CalendarField::second: return chrono::floor<chrono::seconds>(time);
+    case CalendarField::millisecond: return chrono::floor<chrono::milliseconds>(time);
+    case CalendarField::microsecond:
+    case CalendarField::weekday:
+    case CalendarField::yearday:
+    case CalendarField::epoch: return time;
     default: return truncate_date(field, chrono::floor<chrono::days>(time));
   }
 }

@@ -48,7 +48,7 @@ std::string to_string(Timestamp time);
 std::string to_string(std::chrono::microseconds duration);
 
 /// What can be asked of a time.
-enum class Field : std::uint8_t {
+enum class CalendarField : std::uint8_t {
   year,
   quarter,  // 1 to 4
   month,    // 1 to 12
@@ -64,23 +64,24 @@ enum class Field : std::uint8_t {
   epoch,        // seconds since 1970, rounded down
 };
 
-const char* to_string(Field field) noexcept;
+const char* to_string(CalendarField field) noexcept;
 
 /// Reads what `to_string` writes; `Errc::invalid_argument` otherwise.
-Result<Field> parse_field(std::string_view text);
+Result<CalendarField> parse_field(std::string_view text);
 
 // What follows takes times in range. A `Date` is its midnight.
 
-std::int64_t extract(Field field, Timestamp time) noexcept;
+std::int64_t extract(CalendarField field, Timestamp time) noexcept;
 
 /// Whether `truncate` knows where a field begins.
-constexpr bool can_truncate(Field field) noexcept {
-  return field != Field::weekday && field != Field::yearday && field != Field::epoch;
+constexpr bool can_truncate(CalendarField field) noexcept {
+  return field != CalendarField::weekday && field != CalendarField::yearday &&
+         field != CalendarField::epoch;
 }
 
 /// The begin of the year, quarter, week or other field that `time` is in: never later than `time`,
 /// also before 1970. A field that cannot be truncated to leaves the time as it is.
-Timestamp truncate(Field field, Timestamp time) noexcept;
+Timestamp truncate(CalendarField field, Timestamp time) noexcept;
 
 /// The same day and time, `months` later or, if negative, earlier; the last day of a month that has
 /// no such day: a month after January 31st is the end of February. False if that is out of range,

@@ -202,12 +202,12 @@ std::string to_string(Date date) {
 std::string to_string(Timestamp time) {
   std::string text = to_string(chrono::floor<chrono::days>(time));
   text.push_back('T');
-  append_padded(text, extract(Field::hour, time), 2);
+  append_padded(text, extract(CalendarField::hour, time), 2);
   text.push_back(':');
-  append_padded(text, extract(Field::minute, time), 2);
+  append_padded(text, extract(CalendarField::minute, time), 2);
   text.push_back(':');
-  append_padded(text, extract(Field::second, time), 2);
-  append_fraction(text, extract(Field::microsecond, time) % 1'000'000);
+  append_padded(text, extract(CalendarField::second, time), 2);
+  append_fraction(text, extract(CalendarField::microsecond, time) % 1'000'000);
   text.push_back('Z');
   return text;
 }

@@ -18,7 +18,7 @@ using std::chrono::microseconds;
 
 constexpr int times_tried = 20'000;
 
-std::int64_t get(Field field, Timestamp time) { return extract(field, time); }
+std::int64_t get(CalendarField field, Timestamp time) { return extract(field, time); }
 
 bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
@@ -71,13 +71,13 @@ TEST(Calendar, FieldsAreThoseOfACalendarOnTheWall) {
   WallCalendar wall;
   for (; wall.date <= date_max; wall.turn()) {
     const Timestamp late = Timestamp(wall.date) + days(1) - microseconds(1);
-    ASSERT_EQ(get(Field::year, late), wall.year);
-    ASSERT_EQ(get(Field::quarter, wall.date), (wall.month - 1) / 3 + 1);
-    ASSERT_EQ(get(Field::month, late), wall.month);
-    ASSERT_EQ(get(Field::week, wall.date), wall.week) << to_string(wall.date);
-    ASSERT_EQ(get(Field::day, late), wall.day);
-    ASSERT_EQ(get(Field::weekday, late), wall.weekday);
-    ASSERT_EQ(get(Field::yearday, wall.date), wall.yearday);
+    ASSERT_EQ(get(CalendarField::year, late), wall.year);
+    ASSERT_EQ(get(CalendarField::quarter, wall.date), (wall.month - 1) / 3 + 1);
+    ASSERT_EQ(get(CalendarField::month, late), wall.month);
+    ASSERT_EQ(get(CalendarField::week, wall.date), wall.week) << to_string(wall.date);
+    ASSERT_EQ(get(CalendarField::day, late), wall.day);
+    ASSERT_EQ(get(CalendarField::weekday, late), wall.weekday);
+    ASSERT_EQ(get(CalendarField::yearday, wall.date), wall.yearday);
   }
   EXPECT_EQ(wall.year, 10'000);
   EXPECT_EQ(wall.yearday, 1);
@@ -86,12 +86,12 @@ TEST(Calendar, FieldsAreThoseOfACalendarOnTheWall) {
 TEST(Calendar, TruncatesToTheBeginOfAFieldOnTheWall) {
   for (WallCalendar wall; wall.date <= date_max; wall.turn()) {
     const Timestamp late = Timestamp(wall.date) + days(1) - microseconds(1);
-    ASSERT_EQ(truncate(Field::year, late), wall.year_begin);
-    ASSERT_EQ(truncate(Field::quarter, late), wall.quarter_begin) << to_string(wall.date);
-    ASSERT_EQ(truncate(Field::month, wall.date), wall.month_begin);
-    ASSERT_EQ(truncate(Field::week, late), wall.week_begin);
-    ASSERT_EQ(truncate(Field::day, late), wall.date);
-    ASSERT_EQ(truncate(Field::day, wall.date), wall.date);
+    ASSERT_EQ(truncate(CalendarField::year, late), wall.year_begin);
+    ASSERT_EQ(truncate(CalendarField::quarter, late), wall.quarter_begin) << to_string(wall.date);
+    ASSERT_EQ(truncate(CalendarField::month, wall.date), wall.month_begin);
+    ASSERT_EQ(truncate(CalendarField::week, late), wall.week_begin);
+    ASSERT_EQ(truncate(CalendarField::day, late), wall.date);
+    ASSERT_EQ(truncate(CalendarField::day, wall.date), wall.date);
   }
 }
 
@@ -103,18 +103,18 @@ TEST(Calendar, FieldsAreThoseOfTheCLibrary) {
     char week[3];
     std::strftime(week, sizeof(week), "%V", &parts);
     const std::int64_t fraction = microseconds_of(time);
-    ASSERT_EQ(get(Field::year, time), parts.tm_year + 1900) << to_string(time);
-    ASSERT_EQ(get(Field::month, time), parts.tm_mon + 1);
-    ASSERT_EQ(std::to_string(get(Field::week, time) + 100), "1" + std::string(week));
-    ASSERT_EQ(get(Field::day, time), parts.tm_mday);
-    ASSERT_EQ(get(Field::weekday, time) % 7, parts.tm_wday);
-    ASSERT_EQ(get(Field::yearday, time), parts.tm_yday + 1);
-    ASSERT_EQ(get(Field::hour, time), parts.tm_hour);
-    ASSERT_EQ(get(Field::minute, time), parts.tm_min);
-    ASSERT_EQ(get(Field::second, time), parts.tm_sec);
-    ASSERT_EQ(get(Field::millisecond, time), parts.tm_sec * 1'000 + fraction / 1'000);
-    ASSERT_EQ(get(Field::microsecond, time), parts.tm_sec * 1'000'000 + fraction);
-    ASSERT_EQ(get(Field::epoch, time), seconds_of(time));
+    ASSERT_EQ(get(CalendarField::year, time), parts.tm_year + 1900) << to_string(time);
+    ASSERT_EQ(get(CalendarField::month, time), parts.tm_mon + 1);
+    ASSERT_EQ(std::to_string(get(CalendarField::week, time) + 100), "1" + std::string(week));
+    ASSERT_EQ(get(CalendarField::day, time), parts.tm_mday);
+    ASSERT_EQ(get(CalendarField::weekday, time) % 7, parts.tm_wday);
+    ASSERT_EQ(get(CalendarField::yearday, time), parts.tm_yday + 1);
+    ASSERT_EQ(get(CalendarField::hour, time), parts.tm_hour);
+    ASSERT_EQ(get(CalendarField::minute, time), parts.tm_min);
+    ASSERT_EQ(get(CalendarField::second, time), parts.tm_sec);
+    ASSERT_EQ(get(CalendarField::millisecond, time), parts.tm_sec * 1'000 + fraction / 1'000);
+    ASSERT_EQ(get(CalendarField::microsecond, time), parts.tm_sec * 1'000'000 + fraction);
+    ASSERT_EQ(get(CalendarField::epoch, time), seconds_of(time));
   }
 }
 
@@ -126,24 +126,25 @@ TEST(Calendar, TruncatesTheTimeOfDayAlsoBefore1970) {
     const auto begin = [&] {
       return std::chrono::sys_seconds(std::chrono::seconds(timegm(&parts)));
     };
-    ASSERT_EQ(truncate(Field::microsecond, time), time);
-    ASSERT_EQ(truncate(Field::millisecond, time),
+    ASSERT_EQ(truncate(CalendarField::microsecond, time), time);
+    ASSERT_EQ(truncate(CalendarField::millisecond, time),
               begin() + microseconds(microseconds_of(time) / 1'000 * 1'000));
-    ASSERT_EQ(truncate(Field::second, time), begin()) << to_string(time);
+    ASSERT_EQ(truncate(CalendarField::second, time), begin()) << to_string(time);
     parts.tm_sec = 0;
-    ASSERT_EQ(truncate(Field::minute, time), begin());
+    ASSERT_EQ(truncate(CalendarField::minute, time), begin());
     parts.tm_min = 0;
-    ASSERT_EQ(truncate(Field::hour, time), begin());
+    ASSERT_EQ(truncate(CalendarField::hour, time), begin());
   }
 }
 
 TEST(Calendar, LeavesTheTimeWhereAFieldHasNoBegin) {
   const Timestamp time = Timestamp(date_min) + microseconds(1'234'567'890'123);
-  for (const Field field : {Field::weekday, Field::yearday, Field::epoch}) {
+  for (const CalendarField field :
+       {CalendarField::weekday, CalendarField::yearday, CalendarField::epoch}) {
     EXPECT_FALSE(can_truncate(field));
     EXPECT_EQ(truncate(field, time), time);
   }
-  EXPECT_TRUE(can_truncate(Field::week));
+  EXPECT_TRUE(can_truncate(CalendarField::week));
 }
 
 // One month after the other, then the day that the month has.
@@ -205,13 +206,13 @@ TEST(Calendar, TheRangeIsTheYearsOfFourDigits) {
 }
 
 TEST(Calendar, FieldsAreReadByTheirNames) {
-  for (int i = 0; i <= static_cast<int>(Field::epoch); ++i) {
-    const auto field = static_cast<Field>(i);
+  for (int i = 0; i <= static_cast<int>(CalendarField::epoch); ++i) {
+    const auto field = static_cast<CalendarField>(i);
     EXPECT_EQ(parse_field(to_string(field)), field) << to_string(field);
   }
-  EXPECT_STREQ(to_string(Field::year), "year");
-  EXPECT_STREQ(to_string(Field::second), "second");
-  EXPECT_STREQ(to_string(Field::epoch), "epoch");
+  EXPECT_STREQ(to_string(CalendarField::year), "year");
+  EXPECT_STREQ(to_string(CalendarField::second), "second");
+  EXPECT_STREQ(to_string(CalendarField::epoch), "epoch");
   for (const std::string_view text : {"", "Year", "years", "yea", "century"}) {
     EXPECT_EQ(parse_field(text).error(), Errc::invalid_argument) << text;
   }

@@ -1,0 +1,247 @@
+#include <weir/flow/data/row_codec.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <weir/flow/data/errc.hpp>
+#include <weir/flow/data/utf8.hpp>
+#include <weir/storage/key.hpp>
+#include <weir/storage/value.hpp>
+
+namespace weir::flow::data {
+namespace {
+
+using storage::KeyCodec;
+using storage::ValueCodec;
+
+/// How one stored type is ordered: as the key of that type, or as the two halves of 128 bits.
+template <class T>
+struct Ordered {
+  static void append(const T& value, std::string& out) { KeyCodec<T>::encode(value, out); }
+  static bool take(std::string_view& in, T& value) { return KeyCodec<T>::decode(in, value); }
+};
+template <>
+struct Ordered<Int128> {
+  static void append(const Int128& value, std::string& out) {
+    KeyCodec<std::int64_t>::encode(static_cast<std::int64_t>(value >> 64), out);
+    KeyCodec<std::uint64_t>::encode(static_cast<std::uint64_t>(value), out);
+  }
+  static bool take(std::string_view& in, Int128& value) {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+    if (!KeyCodec<std::int64_t>::decode(in, high)) return false;
+    if (!KeyCodec<std::uint64_t>::decode(in, low)) return false;
+    value = static_cast<Int128>(static_cast<UInt128>(static_cast<Int128>(high)) << 64 | low);
+    return is_coefficient(value);
+  }
+};
+template <>
+struct Ordered<double> {
+  // Equal numbers have equal bytes: one zero, one NaN.
+  static void append(double value, std::string& out) {
+    if (value == 0) value = 0.0;
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+    KeyCodec<double>::encode(value, out);
+  }
+  static bool take(std::string_view& in, double& value) {
+    return KeyCodec<double>::decode(in, value);
+  }
+};
+template <>
+struct Ordered<Uuid> {
+  static void append(const Uuid& value, std::string& out) {
+    out.append(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size());
+  }
+  static bool take(std::string_view& in, Uuid& value) {
+    if (in.size() < value.bytes.size()) return false;
+    std::copy_n(in.begin(), value.bytes.size(), value.bytes.begin());
+    in.remove_prefix(value.bytes.size());
+    return true;
+  }
+};
+template <>
+struct Ordered<std::uint8_t> {
+  static void append(std::uint8_t value, std::string& out) {
+    out.push_back(static_cast<char>(value));
+  }
+  static bool take(std::string_view& in, std::uint8_t& value) {
+    if (in.empty() || static_cast<unsigned char>(in.front()) > 1) return false;
+    value = static_cast<std::uint8_t>(in.front());
+    in.remove_prefix(1);
+    return true;
+  }
+};
+
+/// Few bytes for small numbers.
+template <class T>
+struct Compact {
+  static void append(const T& value, std::string& out) { ValueCodec<T>::encode(value, out); }
+  static bool take(std::string_view& in, T& value) { return ValueCodec<T>::decode(in, value); }
+};
+template <>
+struct Compact<Int128> {
+  // The sign is the lowest bit, so that small numbers of either sign are short.
+  static void append(const Int128& value, std::string& out) {
+    const UInt128 bits = static_cast<UInt128>(value) << 1 ^ static_cast<UInt128>(value >> 127);
+    ValueCodec<std::uint64_t>::encode(static_cast<std::uint64_t>(bits), out);
+    ValueCodec<std::uint64_t>::encode(static_cast<std::uint64_t>(bits >> 64), out);
+  }
+  static bool take(std::string_view& in, Int128& value) {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    if (!ValueCodec<std::uint64_t>::decode(in, low)) return false;
+    if (!ValueCodec<std::uint64_t>::decode(in, high)) return false;
+    const UInt128 bits = static_cast<UInt128>(high) << 64 | low;
+    value = static_cast<Int128>(bits >> 1 ^ (~(bits & 1) + 1));
+    return is_coefficient(value);
+  }
+};
+template <>
+struct Compact<Uuid> : Ordered<Uuid> {};
+template <>
+struct Compact<std::uint8_t> : Ordered<std::uint8_t> {};
+
+void append_sized(std::string_view text, std::string& out) {
+  ValueCodec<std::uint64_t>::encode(text.size(), out);
+  out.append(text);
+}
+
+bool take_sized(std::string_view& in, std::string_view& text) {
+  std::uint64_t size = 0;
+  if (!ValueCodec<std::uint64_t>::decode(in, size) || size > in.size()) return false;
+  text = in.substr(0, size);
+  in.remove_prefix(size);
+  return true;
+}
+
+bool is_valid_text(Kind kind, std::string_view text) { return kind != Kind::text || is_utf8(text); }
+
+Error corrupt(const Field& field, const char* where) {
+  return Error(Errc::corruption, std::string(where) + " of a row: column " + field.name +
+                                     " is not " + to_string(field.type));
+}
+
+}  // namespace
+
+void append_ordered(const Column& column, std::size_t row, std::string& out) {
+  const bool is_null = column.is_null(row);
+  out.push_back(is_null ? '\0' : '\1');
+  if (is_null) return;
+  visit_kind(column.type().kind, [&](auto kind) {
+    using T = StoredType<kind()>;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      KeyCodec<std::string_view>::encode(column.strings()[row], out);
+    } else {
+      Ordered<T>::append(column.values<T>()[row], out);
+    }
+  });
+}
+
+bool take_ordered(std::string_view& in, Column& column) {
+  std::uint8_t has_value = 0;
+  if (!Ordered<std::uint8_t>::take(in, has_value)) return false;
+  if (has_value == 0) {
+    column.append_null();
+    return true;
+  }
+  return visit_kind(column.type().kind, [&](auto kind) {
+    using T = StoredType<kind()>;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      std::string text;
+      const bool is_ok = KeyCodec<std::string>::decode(in, text) && is_valid_text(kind(), text);
+      if (is_ok) column.push<std::string_view>(text);
+      return is_ok;
+    } else {
+      T value{};
+      const bool is_ok = Ordered<T>::take(in, value);
+      if (is_ok) column.push<T>(value);
+      return is_ok;
+    }
+  });
+}
+
+void append_compact(const Column& column, std::size_t row, std::string& out) {
+  visit_kind(column.type().kind, [&](auto kind) {
+    using T = StoredType<kind()>;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      append_sized(column.strings()[row], out);
+    } else {
+      Compact<T>::append(column.values<T>()[row], out);
+    }
+  });
+}
+
+bool take_compact(std::string_view& in, Column& column) {
+  return visit_kind(column.type().kind, [&](auto kind) {
+    using T = StoredType<kind()>;
+    T value{};
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      if (!take_sized(in, value) || !is_valid_text(kind(), value)) return false;
+    } else {
+      if (!Compact<T>::take(in, value)) return false;
+    }
+    column.push<T>(value);
+    return true;
+  });
+}
+
+RowCodec::RowCodec(SchemaRef schema)
+    : schema_(std::move(schema)),
+      key_columns_(schema_->primary_key().begin(), schema_->primary_key().end()) {
+  if (key_columns_.empty()) {
+    key_columns_.resize(schema_->size());
+    std::iota(key_columns_.begin(), key_columns_.end(), std::size_t{0});
+  }
+  for (std::size_t i = 0; i < schema_->size(); ++i) {
+    if (std::ranges::find(key_columns_, i) != key_columns_.end()) continue;
+    value_columns_.push_back(i);
+    if ((*schema_)[i].is_nullable) ++nullable_values_;
+  }
+}
+
+void RowCodec::encode_key(const Columns& columns, std::size_t row, std::string& out) const {
+  for (const std::size_t column : key_columns_) append_ordered(*columns[column], row, out);
+}
+
+void RowCodec::encode_value(const Columns& columns, std::size_t row, std::string& out) const {
+  const std::size_t bits = out.size();
+  out.append((nullable_values_ + 7) / 8, '\0');
+  std::size_t nullable = 0;
+  for (const std::size_t column : value_columns_) {
+    const bool is_null = columns[column]->is_null(row);
+    if (is_null) out[bits + nullable / 8] |= static_cast<char>(1 << nullable % 8);
+    if ((*schema_)[column].is_nullable) ++nullable;
+    if (!is_null) append_compact(*columns[column], row, out);
+  }
+}
+
+Result<> RowCodec::decode(std::string_view key, std::string_view value, Weight weight,
+                          BatchBuilder& out) const {
+  for (const std::size_t column : key_columns_) {
+    if (!take_ordered(key, out.column(column))) return corrupt((*schema_)[column], "key");
+  }
+  const std::size_t bit_bytes = (nullable_values_ + 7) / 8;
+  const std::string_view bits = value.substr(0, std::min(bit_bytes, value.size()));
+  value.remove_prefix(bits.size());
+  std::size_t nullable = 0;
+  for (const std::size_t column : value_columns_) {
+    const Field& field = (*schema_)[column];
+    if (bits.size() < bit_bytes) return corrupt(field, "value");
+    const bool is_null = field.is_nullable && (bits[nullable / 8] >> nullable % 8 & 1) != 0;
+    if (field.is_nullable) ++nullable;
+    if (is_null) {
+      out.column(column).append_null();
+    } else if (!take_compact(value, out.column(column))) {
+      return corrupt(field, "value");
+    }
+  }
+  if (!key.empty() || !value.empty()) {
+    return Error(Errc::corruption, "a row has bytes behind its last column");
+  }
+  out.add_weight(weight);
+  return {};
+}
+
+}  // namespace weir::flow::data

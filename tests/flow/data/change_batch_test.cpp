@@ -1,0 +1,87 @@
+#include <weir/flow/data/change_batch.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include <weir/flow/data/errc.hpp>
+#include <weir/tests/flow/data/support/random_data.hpp>
+
+namespace weir::flow::data {
+namespace {
+
+using Bag = std::map<std::vector<Value>, Weight>;
+
+/// What a batch means: how often each row is there.
+Bag bag_of(const ChangeBatch& batch) {
+  Bag bag;
+  for (std::size_t i = 0; i < batch.size(); ++i) bag[batch.row(i)] += batch.weights()[i];
+  std::erase_if(bag, [](const auto& entry) { return entry.second == 0; });
+  return bag;
+}
+
+TEST(ChangeBatch, ConsolidatedHasEachRowOnceAndMeansTheSame) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    test::RandomData random(seed);
+    const SchemaRef schema = random.schema(3);
+    ChangeBatch batch = random.batch(schema, random.below(80));
+    // Rows of it again, so that some cancel each other.
+    BatchBuilder builder(schema);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      builder.add_from(batch, i, batch.weights()[i]);
+      if (random.one_in(2)) builder.add_from(batch, random.below(batch.size()), -1);
+    }
+    batch = builder.finish();
+    const ChangeBatch consolidated = batch.consolidated();
+    ASSERT_EQ(bag_of(consolidated), bag_of(batch)) << "seed " << seed;
+    ASSERT_EQ(consolidated.size(), bag_of(batch).size()) << "seed " << seed;
+  }
+}
+
+TEST(ChangeBatch, NegatedUndoesIt) {
+  test::RandomData random(1);
+  const SchemaRef schema = random.schema(4);
+  const ChangeBatch batch = random.batch(schema, 50);
+  const ChangeBatch negated = batch.negated();
+  BatchBuilder both(schema);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    both.add_from(batch, i, batch.weights()[i]);
+    both.add_from(negated, i, negated.weights()[i]);
+  }
+  EXPECT_TRUE(both.finish().consolidated().is_empty());
+}
+
+TEST(ChangeBatch, KeepsWhereItCameFrom) {
+  const auto schema = std::make_shared<const Schema>(Schema::make({{"a", Kind::int64}}).value());
+  BatchBuilder builder(schema);
+  ASSERT_TRUE(builder.add({1}));
+  ASSERT_TRUE(builder.add({1}, -1));
+  ASSERT_TRUE(builder.add({2}));
+  ChangeBatch batch = builder.finish();
+  batch.version = {7};
+  batch.origin = 16;
+  const std::uint32_t rows[] = {2};
+  for (const ChangeBatch& made : {batch.consolidated(), batch.take(rows), batch.negated(),
+                                  batch.with_columns(batch.schema(), batch.columns())}) {
+    EXPECT_EQ(made.version, storage::Version{7});
+    EXPECT_EQ(made.origin, 16u);
+  }
+  EXPECT_EQ(to_string(batch.consolidated()), "+1 (2)\n");
+  EXPECT_EQ(batch.take(rows).row(0), std::vector<Value>{2});
+  EXPECT_EQ(builder.size(), 0u);
+}
+
+TEST(BatchBuilder, RefusesWhatIsNoRowAndStaysAsItWas) {
+  const auto schema =
+      std::make_shared<const Schema>(Schema::make({{"a", Kind::int64}, {"b", Kind::text}}).value());
+  BatchBuilder builder(schema);
+  ASSERT_TRUE(builder.add({1, "x"}));
+  EXPECT_EQ(builder.add({1, 2}).error(), Errc::type_mismatch);
+  EXPECT_EQ(builder.add({1}).error(), Errc::invalid_argument);
+  const ChangeBatch batch = builder.finish();
+  EXPECT_EQ(batch.size(), 1u);
+  EXPECT_EQ(batch.column(0).size(), 1u);
+}
+
+}  // namespace
+}  // namespace weir::flow::data

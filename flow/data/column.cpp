@@ -179,12 +179,16 @@ void Column::append_from(const Column& other, std::size_t row) {
 
 Column Column::take(std::span<const std::uint32_t> rows) const {
   Column taken(type_);
-  taken.reserve(rows.size());
   visit_kind(type_.kind, [&](auto kind) {
     using T = StoredType<kind()>;
-    with_values<T>(*this, [&](const auto& values) {
-      for (const std::uint32_t row : rows) taken.push<T>(values[row]);
-    });
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      taken.reserve(rows.size());
+      for (const std::uint32_t row : rows) taken.push<T>(strings()[row]);
+    } else {
+      const T* from = values<T>().data();
+      T* to = taken.resize<T>(rows.size()).data();
+      for (const std::uint32_t row : rows) *to++ = from[row];
+    }
   });
   if (!has_nulls()) return taken;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -228,11 +228,17 @@ CompiledExpression::Evaluation CompiledExpression::evaluate(std::span<const Colu
 
 void select_true(const CompiledExpression::Evaluation& evaluation,
                  std::vector<std::uint32_t>& rows) {
-  rows.clear();
   const std::span<const std::uint8_t> values = evaluation.column->values<std::uint8_t>();
+  const bool has_nulls = evaluation.column->has_nulls();
+  rows.resize(values.size());
+  std::size_t count = 0;
+  // Writes each row, and keeps it only if it is selected: no branch that could be guessed wrong.
   for (std::uint32_t row = 0; row < values.size(); ++row) {
-    if (values[row] != 0 && !evaluation.column->is_null(row)) rows.push_back(row);
+    rows[count] = row;
+    const bool is_null = has_nulls && evaluation.column->is_null(row);
+    count += values[row] != 0 && !is_null ? 1 : 0;
   }
+  rows.resize(count);
 }
 
 }  // namespace weir::flow::data

@@ -42,30 +42,37 @@ inline void add_nulls(const Evaluated& operand, std::size_t rows, Nulls& nulls) 
 template <class R>
 class Output {
  public:
-  Output(DataType type, std::size_t rows) : column_(std::make_shared<Column>(type)) {
+  Output(DataType type, std::size_t rows) : column_(std::make_shared<Column>(type)), rows_(rows) {
     if constexpr (std::is_same_v<R, std::string>) {
       column_->reserve(rows);
     } else {
-      values_ = column_->resize<R>(rows);
+      values_ = column_->resize<R>(rows).data();
     }
   }
 
   Nulls& nulls() noexcept { return column_->nulls(); }
 
-  /// Computes a row with `compute(R&)`, which gives an error or `Errc{}`.
+  /// Computes all rows with `compute(row, R&)`, which gives an error or `Errc{}`.
   template <class Compute>
-  void set(std::size_t row, Compute compute) {
+  void compute_all(Compute compute) {
     if constexpr (std::is_same_v<R, std::string>) {
-      text_.clear();
-      const bool is_null = column_->is_null(row);
-      const Errc error = is_null ? Errc{} : compute(text_);
-      column_->push<std::string_view>(text_);
-      if (error != Errc{}) fail(row, error);
+      std::string text;
+      for (std::size_t row = 0; row < rows_; ++row) {
+        text.clear();
+        const Errc error = column_->is_null(row) ? Errc{} : compute(row, text);
+        column_->push<std::string_view>(text);
+        if (error != Errc{}) fail(row, error);
+      }
     } else {
-      // Also of null rows: what they hold is valid, and testing each costs more.
-      const Errc error = compute(values_[row]);
-      if (error != Errc{}) [[unlikely]]
-        fail(row, error);
+      // Also null rows: what they hold is valid, and testing each costs more. The copies tell the
+      // compiler that writing a value changes neither.
+      R* const values = values_;
+      const std::size_t rows = rows_;
+      for (std::size_t row = 0; row < rows; ++row) {
+        const Errc error = compute(row, values[row]);
+        if (error != Errc{}) [[unlikely]]
+          fail(row, error);
+      }
     }
   }
 
@@ -74,15 +81,15 @@ class Output {
   }
 
  private:
-  void fail(std::size_t row, Errc error) {
+  [[gnu::noinline]] void fail(std::size_t row, Errc error) {
     if (column_->is_null(row)) return;
     column_->nulls().add(row);
     errors_.push_back({static_cast<std::uint32_t>(row), error});
   }
 
   std::shared_ptr<Column> column_;
-  std::span<R> values_;
-  std::string text_;
+  std::size_t rows_;
+  R* values_ = nullptr;
   RowErrors errors_;
 };
 
@@ -92,9 +99,8 @@ Evaluated map_one(const Evaluated& a, DataType type, std::size_t rows, Compute c
   Output<R> output(type, rows);
   add_nulls(a, rows, output.nulls());
   with_values<A>(a, [&](auto value) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      output.set(row, [&](R& out) { return compute(value(row), out); });
-    }
+    output.compute_all(
+        [value, &compute](std::size_t row, R& out) { return compute(value(row), out); });
   });
   return std::move(output).finish(a.is_constant);
 }
@@ -108,9 +114,9 @@ Evaluated map_two(const Evaluated& a, const Evaluated& b, DataType type, std::si
   add_nulls(b, rows, output.nulls());
   with_values<A>(a, [&](auto left) {
     with_values<B>(b, [&](auto right) {
-      for (std::size_t row = 0; row < rows; ++row) {
-        output.set(row, [&](R& out) { return compute(left(row), right(row), out); });
-      }
+      output.compute_all([left, right, &compute](std::size_t row, R& out) {
+        return compute(left(row), right(row), out);
+      });
     });
   });
   return std::move(output).finish(a.is_constant && b.is_constant);
@@ -129,10 +135,9 @@ Evaluated map_three(std::span<const Evaluated> arguments, DataType type, std::si
   with_values<A>(arguments[0], [&](auto first) {
     with_values<B>(arguments[1], [&](auto second) {
       with_values<C>(arguments[2], [&](auto third) {
-        for (std::size_t row = 0; row < rows; ++row) {
-          output.set(row,
-                     [&](R& out) { return compute(first(row), second(row), third(row), out); });
-        }
+        output.compute_all([&](std::size_t row, R& out) {
+          return compute(first(row), second(row), third(row), out);
+        });
       });
     });
   });

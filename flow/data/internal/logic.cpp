@@ -67,13 +67,25 @@ class Choices {
   RowErrors errors_;
 };
 
+bool is_plain(const Evaluated& operand) noexcept {
+  return !operand.column->has_nulls() && operand.errors.empty();
+}
+
 /// `decisive` is the value of one side that settles the outcome.
 template <Truth decisive>
 Evaluated combine(std::span<const Evaluated> operands, std::size_t rows) {
+  if (is_plain(operands[0]) && is_plain(operands[1])) {
+    using Byte = std::uint8_t;
+    return map_two<Byte, Byte, Byte>(
+        operands[0], operands[1], Kind::boolean, rows, [](Byte a, Byte b, Byte& out) {
+          out = static_cast<Byte>(decisive == Truth::no ? a & b : a | b);
+          return Errc{};
+        });
+  }
   Output<std::uint8_t> output(Kind::boolean, rows);
   Truths left(operands[0]);
   Truths right(operands[1]);
-  for (std::size_t row = 0; row < rows; ++row) {
+  output.compute_all([&](std::size_t row, std::uint8_t& out) {
     const Truth a = left.at(row);
     const Truth b = right.at(row);
     const bool is_settled = a == decisive || b == decisive;
@@ -81,11 +93,9 @@ Evaluated combine(std::span<const Evaluated> operands, std::size_t rows) {
     const bool has_failed = a == Truth::failed || b == Truth::failed;
     const Errc error = a == Truth::failed ? left.error() : right.error();
     if (!is_settled && is_unknown && !has_failed) output.nulls().add(row);
-    output.set(row, [&](std::uint8_t& out) {
-      out = is_settled == (decisive == Truth::yes) ? 1 : 0;
-      return !is_settled && has_failed ? error : Errc{};
-    });
-  }
+    out = is_settled == (decisive == Truth::yes) ? 1 : 0;
+    return !is_settled && has_failed ? error : Errc{};
+  });
   return std::move(output).finish(operands[0].is_constant && operands[1].is_constant);
 }
 

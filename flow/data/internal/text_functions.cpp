@@ -147,12 +147,10 @@ Result<BoundFunction> bind_substring(std::span<const ArgumentType> arguments) {
 Evaluated join_texts(std::span<const Evaluated> operands, std::size_t rows) {
   Output<std::string> output(Kind::text, rows);
   for (const Evaluated& operand : operands) add_nulls(operand, rows, output.nulls());
-  for (std::size_t row = 0; row < rows; ++row) {
-    output.set(row, [&](std::string& out) {
-      for (const Evaluated& operand : operands) out += operand.column->strings()[operand.at(row)];
-      return Errc{};
-    });
-  }
+  output.compute_all([&](std::size_t row, std::string& out) {
+    for (const Evaluated& operand : operands) out += operand.column->strings()[operand.at(row)];
+    return Errc{};
+  });
   return std::move(output).finish(std::ranges::all_of(operands, &Evaluated::is_constant));
 }
 

@@ -68,39 +68,39 @@ void hash_column(const Column& column, std::span<std::uint64_t> hashes) {
 }
 
 /// What a column of the kind stores for a value of that kind.
-template <Kind kind>
-StoredType<kind> stored(const Value& value) {
-  if constexpr (kind == Kind::boolean)
+template <Kind Of>
+StoredType<Of> stored(const Value& value) {
+  if constexpr (Of == Kind::boolean)
     return value.as<bool>() ? 1 : 0;
-  else if constexpr (kind == Kind::decimal)
+  else if constexpr (Of == Kind::decimal)
     return value.as<Decimal>().coefficient;
-  else if constexpr (kind == Kind::text)
+  else if constexpr (Of == Kind::text)
     return value.as<std::string>();
-  else if constexpr (kind == Kind::bytes)
+  else if constexpr (Of == Kind::bytes)
     return value.as<Bytes>().content;
-  else if constexpr (kind == Kind::timestamp)
+  else if constexpr (Of == Kind::timestamp)
     return value.as<Timestamp>().time_since_epoch().count();
-  else if constexpr (kind == Kind::date)
+  else if constexpr (Of == Kind::date)
     return static_cast<std::int32_t>(value.as<Date>().time_since_epoch().count());
-  else if constexpr (kind == Kind::duration)
+  else if constexpr (Of == Kind::duration)
     return value.as<std::chrono::microseconds>().count();
   else
-    return value.as<StoredType<kind>>();
+    return value.as<StoredType<Of>>();
 }
 
-template <Kind kind, class T>
+template <Kind Of, class T>
 Value unstored(const T& stored, DataType type) {
-  if constexpr (kind == Kind::boolean)
+  if constexpr (Of == Kind::boolean)
     return Value(stored != 0);
-  else if constexpr (kind == Kind::decimal)
+  else if constexpr (Of == Kind::decimal)
     return Value(Decimal{stored, type.scale});
-  else if constexpr (kind == Kind::bytes)
+  else if constexpr (Of == Kind::bytes)
     return Value(Bytes{std::string(stored)});
-  else if constexpr (kind == Kind::timestamp)
+  else if constexpr (Of == Kind::timestamp)
     return Value(Timestamp(std::chrono::microseconds(stored)));
-  else if constexpr (kind == Kind::date)
+  else if constexpr (Of == Kind::date)
     return Value(Date(std::chrono::days(stored)));
-  else if constexpr (kind == Kind::duration)
+  else if constexpr (Of == Kind::duration)
     return Value(std::chrono::microseconds(stored));
   else
     return Value(stored);

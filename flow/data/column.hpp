@@ -103,8 +103,8 @@ template <>
 struct Stored<Kind::uuid> {
   using Type = Uuid;
 };
-template <Kind kind>
-using StoredType = typename Stored<kind>::Type;
+template <Kind Of>
+using StoredType = typename Stored<Of>::Type;
 
 /// Values of one type, one for each row, some of them null. What a null row holds besides is
 /// unspecified but valid.

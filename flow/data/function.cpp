@@ -73,8 +73,10 @@ FunctionRegistry::FunctionRegistry() {
 
 Result<> FunctionRegistry::add(std::string name, Bind bind) {
   if (name.empty()) return Error(Errc::invalid_argument, "a function without a name");
-  const auto [place, is_new] = functions_.try_emplace(std::move(name), std::move(bind));
-  if (!is_new) return Error(Errc::invalid_argument, "function '" + place->first + "' exists");
+  if (functions_.contains(name)) {
+    return Error(Errc::invalid_argument, "function '" + name + "' exists");
+  }
+  functions_.insert({std::move(name), std::move(bind)});
   return {};
 }
 
@@ -102,6 +104,7 @@ const Bind* FunctionRegistry::find(std::string_view name) const noexcept {
 
 std::vector<std::string> FunctionRegistry::names() const {
   std::vector<std::string> names;
+  names.reserve(functions_.size());
   for (const auto& [name, bind] : functions_) names.push_back(name);
   return names;
 }

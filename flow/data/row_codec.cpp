@@ -211,7 +211,10 @@ void RowCodec::encode_value(const Columns& columns, std::size_t row, std::string
   std::size_t nullable = 0;
   for (const std::size_t column : value_columns_) {
     const bool is_null = columns[column]->is_null(row);
-    if (is_null) out[bits + nullable / 8] |= static_cast<char>(1 << nullable % 8);
+    if (is_null) {
+      char& byte = out[bits + nullable / 8];
+      byte = static_cast<char>(byte | 1 << nullable % 8);
+    }
     if ((*schema_)[column].is_nullable) ++nullable;
     if (!is_null) append_compact(*columns[column], row, out);
   }

@@ -29,7 +29,8 @@ Result<> check_fields(const std::vector<Field>& fields) {
 
 }  // namespace
 
-Result<Schema> Schema::make(std::vector<Field> fields, std::vector<std::string> primary_key) {
+Result<Schema> Schema::make(std::vector<Field> fields,
+                            const std::vector<std::string>& primary_key) {
   if (auto checked = check_fields(fields); !checked) return checked.error();
   Schema schema;
   schema.fields_ = std::move(fields);

@@ -27,7 +27,8 @@ class Schema {
  public:
   /// Names are unique and not empty; the columns of the primary key are never null. Fails with
   /// `duplicate_column`, `unknown_column` or `invalid_argument`.
-  static Result<Schema> make(std::vector<Field> fields, std::vector<std::string> primary_key = {});
+  static Result<Schema> make(std::vector<Field> fields,
+                             const std::vector<std::string>& primary_key = {});
 
   std::size_t size() const noexcept { return fields_.size(); }
   const std::vector<Field>& fields() const noexcept { return fields_; }

@@ -18,8 +18,9 @@ Error not_a(DataType type, std::string_view text) {
 template <class T>
 Result<Value> parse_number(std::string_view text, DataType type) {
   T number{};
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [rest, error] = std::from_chars(begin, end, number);
   if (error == std::errc::result_out_of_range) {
     return Error(Errc::overflow, quoted(text) + " is out of the range of " + to_string(type));
   }

@@ -285,12 +285,12 @@ Errc magnitude(const T& a, T& out) noexcept {
 /// Functions of one number that keep its type.
 enum class Unary : std::uint8_t { negate, magnitude };
 
-template <Unary unary>
+template <Unary Function>
 Result<BoundFunction> bind_unary(std::span<const ArgumentType> arguments) {
   if (auto counted = expect_count(arguments, 1); !counted) return counted.error();
   const DataType type = arguments[0].type.value_or(Kind::int64);
   const auto bind_as = [type]<class T>(T) -> Result<BoundFunction> {
-    if constexpr (unary == Unary::negate)
+    if constexpr (Function == Unary::negate)
       return checked<T>(type, &negate<T>);
     else
       return checked<T>(type, &magnitude<T>);
@@ -307,35 +307,35 @@ Result<BoundFunction> bind_unary(std::span<const ArgumentType> arguments) {
 
 enum class Rounding : std::uint8_t { down, up, nearest };
 
-template <Rounding rounding>
+template <Rounding Mode>
 Errc round_float(double a, double& out) noexcept {
-  out = rounding == Rounding::down ? std::floor(a)
-        : rounding == Rounding::up ? std::ceil(a)
-                                   : std::round(a);
+  out = Mode == Rounding::down ? std::floor(a)
+        : Mode == Rounding::up ? std::ceil(a)
+                               : std::round(a);
   return Errc{};
 }
 
-template <Rounding rounding>
+template <Rounding Mode>
 Errc round_decimal(const Int128& a, std::uint8_t scale, Int128& out) noexcept {
   Int128 whole = 0;
   if (!rescale(a, scale, 0, whole)) return Errc::overflow;
   Int128 back = 0;
   if (!rescale(whole, 0, scale, back)) return Errc::overflow;
-  const Int128 step = rounding == Rounding::down && back > a ? -1
-                      : rounding == Rounding::up && back < a ? 1
-                                                             : 0;
+  const Int128 step = Mode == Rounding::down && back > a ? -1
+                      : Mode == Rounding::up && back < a ? 1
+                                                         : 0;
   return overflow_if(!rescale(whole + step, 0, scale, out));
 }
 
-template <Rounding rounding>
+template <Rounding Mode>
 Result<BoundFunction> bind_rounding(std::span<const ArgumentType> arguments) {
   if (auto counted = expect_count(arguments, 1); !counted) return counted.error();
   const DataType type = arguments[0].type.value_or(Kind::float64);
   switch (type.kind) {
-    case Kind::float64: return checked<double>(type, &round_float<rounding>);
+    case Kind::float64: return checked<double>(type, &round_float<Mode>);
     case Kind::decimal:
       return checked<Int128>(type, [scale = type.scale](const Int128& a, Int128& out) {
-        return round_decimal<rounding>(a, scale, out);
+        return round_decimal<Mode>(a, scale, out);
       });
     default:
       return Error(Errc::type_mismatch, "float64 or decimal is expected, not " + to_string(type));

@@ -25,7 +25,7 @@ Errc round_to(double number, To& out) noexcept {
   // The limits are powers of two, so they are exact; the greatest integers are not.
   constexpr double above = std::is_signed_v<To> ? 0x1p63 : 0x1p64;
   constexpr double lowest = std::is_signed_v<To> ? -0x1p63 : 0.0;
-  if (!(rounded >= lowest && rounded < above)) return Errc::overflow;
+  if (rounded < lowest || rounded >= above) return Errc::overflow;
   out = static_cast<To>(rounded);
   return Errc{};
 }
@@ -190,8 +190,7 @@ Result<Value> convert_literal(const Value& value, DataType to) {
     if (decimal) return decimal;
   }
   const Kernel cast = make_cast(*value.type(), to);
-  const Error impossible(Errc::type_mismatch,
-                         to_string(value) + " is not a value of " + to_string(to));
+  Error impossible(Errc::type_mismatch, to_string(value) + " is not a value of " + to_string(to));
   if (!cast) return impossible;
   auto column = std::make_shared<Column>(*value.type());
   column->append(value);

@@ -71,14 +71,14 @@ bool is_plain(const Evaluated& operand) noexcept {
   return !operand.column->has_nulls() && operand.errors.empty();
 }
 
-/// `decisive` is the value of one side that settles the outcome.
-template <Truth decisive>
+/// `Decisive` is the value of one side that settles the outcome.
+template <Truth Decisive>
 Evaluated combine(std::span<const Evaluated> operands, std::size_t rows) {
   if (is_plain(operands[0]) && is_plain(operands[1])) {
     using Byte = std::uint8_t;
     return map_two<Byte, Byte, Byte>(
         operands[0], operands[1], Kind::boolean, rows, [](Byte a, Byte b, Byte& out) {
-          out = static_cast<Byte>(decisive == Truth::no ? a & b : a | b);
+          out = static_cast<Byte>(Decisive == Truth::no ? a & b : a | b);
           return Errc{};
         });
   }
@@ -88,12 +88,12 @@ Evaluated combine(std::span<const Evaluated> operands, std::size_t rows) {
   output.compute_all([&](std::size_t row, std::uint8_t& out) {
     const Truth a = left.at(row);
     const Truth b = right.at(row);
-    const bool is_settled = a == decisive || b == decisive;
+    const bool is_settled = a == Decisive || b == Decisive;
     const bool is_unknown = a == Truth::unknown || b == Truth::unknown;
     const bool has_failed = a == Truth::failed || b == Truth::failed;
     const Errc error = a == Truth::failed ? left.error() : right.error();
     if (!is_settled && is_unknown && !has_failed) output.nulls().add(row);
-    out = is_settled == (decisive == Truth::yes) ? 1 : 0;
+    out = is_settled == (Decisive == Truth::yes) ? 1 : 0;
     return !is_settled && has_failed ? error : Errc{};
   });
   return std::move(output).finish(operands[0].is_constant && operands[1].is_constant);
@@ -104,14 +104,14 @@ Result<> expect_boolean(const ArgumentType& argument) {
   return Error(Errc::type_mismatch, "a condition is bool, not " + to_string(*argument.type));
 }
 
-template <Truth decisive>
+template <Truth Decisive>
 Result<BoundFunction> bind_combination(std::span<const ArgumentType> arguments) {
   if (auto counted = expect_count(arguments, 2); !counted) return counted.error();
   for (const ArgumentType& argument : arguments) {
     if (auto checked = expect_boolean(argument); !checked) return checked.error();
   }
   return BoundFunction{.result = Kind::boolean,
-                       .kernel = &combine<decisive>,
+                       .kernel = &combine<Decisive>,
                        .parameters = {Kind::boolean, Kind::boolean},
                        .handles_errors = true};
 }

@@ -57,8 +57,8 @@ class Interpreter {
  private:
   /// `decisive` on one side settles it, whatever is on the other.
   Cell both(const ExpressionNode& node, bool decisive) const {
-    const Cell a = run(node.arguments[0]);
-    const Cell b = run(node.arguments[1]);
+    Cell a = run(node.arguments[0]);
+    Cell b = run(node.arguments[1]);
     for (const Cell* cell : {&a, &b}) {
       if (!cell->error && cell->value == Value(decisive)) return *cell;
     }
@@ -70,7 +70,7 @@ class Interpreter {
   Cell choose(const ExpressionNode& node) const {
     std::size_t i = 0;
     for (; i + 1 < node.arguments.size(); i += 2) {
-      const Cell condition = run(node.arguments[i]);
+      Cell condition = run(node.arguments[i]);
       if (condition.error) return condition;
       if (condition.value == Value(true)) return run(node.arguments[i + 1]);
     }

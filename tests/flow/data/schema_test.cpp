@@ -24,7 +24,7 @@ TEST(Schema, FindsItsColumnsAndKey) {
 }
 
 TEST(Schema, RefusesBadColumnsAndKeysWithTheirNames) {
-  const auto refused = [](Result<Schema> made, Errc code, const std::string& name) {
+  const auto refused = [](const Result<Schema>& made, Errc code, const std::string& name) {
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error(), code);
     EXPECT_NE(made.error().detail().find(name), std::string::npos) << made.error().detail();

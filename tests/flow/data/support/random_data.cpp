@@ -86,7 +86,7 @@ SchemaRef RandomData::schema(std::size_t columns_max) {
     fields.push_back({"c" + std::to_string(fields.size()), type(), !one_in(3)});
     if (one_in(3)) key.push_back(fields.back().name);
   }
-  return std::make_shared<const Schema>(Schema::make(std::move(fields), std::move(key)).value());
+  return std::make_shared<const Schema>(Schema::make(std::move(fields), key).value());
 }
 
 }  // namespace weir::flow::data::test

@@ -106,7 +106,7 @@ Timestamp truncate(Field field, Timestamp time) noexcept {
 }
 
 bool add_months(Timestamp time, std::int64_t months, Timestamp& out) noexcept {
-  constexpr std::int64_t months_max = 12 * 9999;
+  constexpr std::int64_t months_max = std::int64_t{12} * 9999;
   if (months < -months_max || months > months_max) return false;
   const auto day = chrono::floor<chrono::days>(time);
   const chrono::year_month_day parts(day);

@@ -103,6 +103,7 @@ TEST(Calendar, FieldsAreThoseOfTheCLibrary) {
     char week[3];
     std::strftime(week, sizeof(week), "%V", &parts);
     const std::int64_t fraction = microseconds_of(time);
+    const std::int64_t second = parts.tm_sec;
     ASSERT_EQ(get(CalendarField::year, time), parts.tm_year + 1900) << to_string(time);
     ASSERT_EQ(get(CalendarField::month, time), parts.tm_mon + 1);
     ASSERT_EQ(std::to_string(get(CalendarField::week, time) + 100), "1" + std::string(week));
@@ -112,8 +113,8 @@ TEST(Calendar, FieldsAreThoseOfTheCLibrary) {
     ASSERT_EQ(get(CalendarField::hour, time), parts.tm_hour);
     ASSERT_EQ(get(CalendarField::minute, time), parts.tm_min);
     ASSERT_EQ(get(CalendarField::second, time), parts.tm_sec);
-    ASSERT_EQ(get(CalendarField::millisecond, time), parts.tm_sec * 1'000 + fraction / 1'000);
-    ASSERT_EQ(get(CalendarField::microsecond, time), parts.tm_sec * 1'000'000 + fraction);
+    ASSERT_EQ(get(CalendarField::millisecond, time), second * 1'000 + fraction / 1'000);
+    ASSERT_EQ(get(CalendarField::microsecond, time), second * 1'000'000 + fraction);
     ASSERT_EQ(get(CalendarField::epoch, time), seconds_of(time));
   }
 }
@@ -206,13 +207,15 @@ TEST(Calendar, TheRangeIsTheYearsOfFourDigits) {
 }
 
 TEST(Calendar, FieldsAreReadByTheirNames) {
+  std::string names;
   for (int i = 0; i <= static_cast<int>(CalendarField::epoch); ++i) {
     const auto field = static_cast<CalendarField>(i);
     EXPECT_EQ(parse_field(to_string(field)), field) << to_string(field);
+    names.append(to_string(field)).append(" ");
   }
-  EXPECT_STREQ(to_string(CalendarField::year), "year");
-  EXPECT_STREQ(to_string(CalendarField::second), "second");
-  EXPECT_STREQ(to_string(CalendarField::epoch), "epoch");
+  EXPECT_EQ(names,
+            "year quarter month week day weekday yearday hour minute second millisecond "
+            "microsecond epoch ");
   for (const std::string_view text : {"", "Year", "years", "yea", "century"}) {
     EXPECT_EQ(parse_field(text).error(), Errc::invalid_argument) << text;
   }

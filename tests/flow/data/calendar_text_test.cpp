@@ -75,7 +75,7 @@ std::string expected_time(const std::string& text) {
   if (!std::regex_match(text, parts, shape) || !is_date(parts, date)) return "refused";
   int offset = parts[10].matched ? std::stoi(parts[11]) * 60 + std::stoi(parts[12]) : 0;
   if (parts[10] == "-") offset = -offset;
-  const int minutes = std::stoi(parts[4]) * 60 + std::stoi(parts[5]) - offset;
+  const std::int64_t minutes = std::stoi(parts[4]) * 60 + std::stoi(parts[5]) - offset;
   const std::int64_t seconds = timegm(&date) + minutes * 60 + std::stoi(parts[6]);
   const std::string fraction = (parts[8].str() + "000000").substr(0, 6);
   const Timestamp time{microseconds(seconds * 1'000'000 + std::stoi(fraction))};

@@ -46,7 +46,8 @@ inline std::string minus(std::string left, std::string right) {
 inline std::string times(const std::string& left, const std::string& right) {
   std::string product = "0";
   for (const char digit : right) {
-    product = trimmed(product + '0');
+    product.push_back('0');
+    product = trimmed(product);
     for (int i = digit - '0'; i > 0; --i) product = plus(product, left);
   }
   return product;
@@ -58,7 +59,8 @@ inline std::pair<std::string, std::string> divided(std::string_view left,
   std::string quotient;
   std::string rest = "0";
   for (const char digit : left) {
-    rest = trimmed(rest + digit);
+    rest.push_back(digit);
+    rest = trimmed(rest);
     char count = '0';
     for (; !is_less(rest, right); ++count) rest = minus(rest, right);
     quotient.push_back(count);

@@ -100,7 +100,7 @@ Simulator::~Simulator() {
   check(timers_.is_empty(), "actors that have ended leave no timers behind");
 }
 
-ActorSystemOptions Simulator::system_options(std::string node_name) {
+ActorSystemOptions Simulator::system_options(const std::string& node_name) {
   ActorSystemOptions options = options_.system;
   options.name = node_name;
   // Chance comes from the simulation; this is for the ids of spans, which differ between nodes.

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+UNITY_MEMBER = re.compile(r'^#include "(.+\.cpp)"$', re.MULTILINE)
 VERIFIED_HEADER = re.compile(r"_verify_interface_header_sets/weir/(.+\.hpp)\.cxx$")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -50,6 +51,10 @@ def checkable_files(build_dir):
     for entry in entries:
         if header := VERIFIED_HEADER.search(entry["file"]):
             files[header[1]] = entry["file"]
+        elif "/Unity/" in entry["file"]:
+            # Compiled together, checked one by one: clang-tidy takes the flags of a neighbour.
+            for member in UNITY_MEMBER.findall(Path(entry["file"]).read_text(encoding="utf-8")):
+                files[os.path.relpath(member, ROOT)] = member
         elif build_dir not in Path(entry["file"]).parents:
             files[os.path.relpath(entry["file"], ROOT)] = entry["file"]
     return files

@@ -9,8 +9,19 @@
 namespace weir::telemetry {
 namespace {
 
-// The logger whose sink runs on this thread.
-constinit thread_local const Logger* emitting = nullptr;
+// The loggers whose sinks run on this thread: a sink may write to another logger.
+struct Emitting {
+  const Logger* logger;
+  const Emitting* outer;
+};
+constinit thread_local const Emitting* emitting = nullptr;
+
+bool is_emitting(const Logger& logger) noexcept {
+  for (const Emitting* each = emitting; each; each = each->outer) {
+    if (each->logger == &logger) return true;
+  }
+  return false;
+}
 
 WallTime system_time() {
   using std::chrono::nanoseconds;
@@ -88,12 +99,13 @@ void Logger::write_suppressed(const internal::SiteReport& report, WallTime now) 
 }
 
 void Logger::emit(const LogRecord& record) {
-  if (emitting == this) {
+  if (is_emitting(*this)) {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   const std::lock_guard lock(mutex_);
-  const Logger* const outer = std::exchange(emitting, this);
+  const Emitting self{.logger = this, .outer = emitting};
+  emitting = &self;
   for (const LogSink& sink : options_.sinks) {
     try {
       sink(record);
@@ -101,7 +113,7 @@ void Logger::emit(const LogRecord& record) {
       lost_.fetch_add(1, std::memory_order_relaxed);
     }
   }
-  emitting = outer;
+  emitting = self.outer;
 }
 
 }  // namespace weir::telemetry

@@ -240,7 +240,7 @@ void begin_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
     cell.attention |= Cell::stopping;
     cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
     cell.state.store(Cell::State::stopping, std::memory_order_release);
-    if (reason.kind != StopReason::Kind::normal || reason.message.size() > 0 ||
+    if (reason.kind != StopReason::Kind::normal || !reason.message.empty() ||
         cell.extension_if_any()) {
       cell.extension().stop_reason = std::move(reason);
     }

@@ -44,12 +44,23 @@ SimulationOptions checked(SimulationOptions options) {
   return options;
 }
 
+// What was on its way to the actor, a reply or the end of a wait, would let a handler go on first.
+void let_newest_signal_overtake(Cell& cell) noexcept {
+  const std::uintptr_t newest = cell.control.load(std::memory_order_relaxed);
+  if (newest == Cell::control_terminated) return;
+  const std::uintptr_t earlier = link_of(newest)->next.exchange(Cell::empty);
+  if (earlier == Cell::empty) return;
+  cell.control.store(earlier, std::memory_order_relaxed);
+  cell.return_control(newest);
+}
+
 void kill_tree(Cell& root) {
   std::vector<Cell*> cells{&root};
   while (!cells.empty()) {
     Cell* cell = cells.back();
     cells.pop_back();
     request_kill(*cell, {StopReason::Kind::killed, "the node crashed"});
+    let_newest_signal_overtake(*cell);
     for (Cell* child = cell->first_child; child; child = child->next_sibling) {
       cells.push_back(child);
     }
@@ -89,7 +100,7 @@ Simulator::~Simulator() {
   check(timers_.is_empty(), "actors that have ended leave no timers behind");
 }
 
-ActorSystemOptions Simulator::system_options(std::string node_name) {
+ActorSystemOptions Simulator::system_options(const std::string& node_name) {
   ActorSystemOptions options = options_.system;
   options.name = node_name;
   // Chance comes from the simulation; this is for the ids of spans, which differ between nodes.

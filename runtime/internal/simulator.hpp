@@ -56,7 +56,7 @@ class Simulator final : public SimulationHost, private TimerQueue {
   std::uint64_t steps_max() const noexcept { return options_.steps_max; }
 
   // --- nodes
-  ActorSystemOptions system_options(std::string node_name);
+  ActorSystemOptions system_options(const std::string& node_name);
   void add(Core& core);
   void crash_node(Core& core);
 

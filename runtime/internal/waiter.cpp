@@ -98,7 +98,8 @@ void WaiterList::remove(Waiter& waiter) noexcept {
 std::string WaiterList::describe() const {
   std::string all;
   for (const Waiter* waiter = first; waiter; waiter = waiter->next_) {
-    all = waiter->describe() + (all.empty() ? "" : " and ") + all;
+    if (!all.empty()) all.insert(0, " and ");
+    all.insert(0, waiter->describe());
   }
   return all;
 }

@@ -52,7 +52,7 @@ class MemoryEngine final : public Engine {
     return families_[static_cast<std::size_t>(family)];
   }
   void apply(const MemoryBatch::Operation& operation);
-  void set(Keys& keys, std::string_view key, Version version);
+  void set(Keys& family, std::string_view key, Version version);
   void trim(Versions& versions) const;
   void drop_dead_keys();
 

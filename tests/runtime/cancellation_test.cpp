@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/blocking_pool.hpp>
+#include <weir/runtime/explore_gtest.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/tests/runtime/support.hpp>
@@ -16,6 +20,7 @@
 namespace weir {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::Collector;
 using testing::Event;
 using testing::quiet;
@@ -177,6 +182,79 @@ TEST(Cancellation, FollowsTheCallerThroughNestedRequests) {
   EXPECT_EQ(lines,
             (std::vector<std::string>{"last: cancelled, and knows", "middle again: " + cancelled,
                                       "middle: " + cancelled + ", and knows"}));
+}
+
+struct Go {};
+struct Take {
+  using Reply = bool;
+  Duration time;
+  bool tells = false;
+  std::array<char, 700> padding = {};  // so that nothing but another request has its memory
+};
+
+/// Says whether it could take its time. Having told somebody, it may be interrupted.
+class Server final : public Actor<Take> {
+ public:
+  static constexpr bool interleaves = true;
+  explicit Server(ActorRef<Go> other) : other_(std::move(other)) {}
+  Task<bool> on(Take message) {
+    const auto slept = co_await sleep_for(message.time);
+    if (message.tells) other_.send<Go>();
+    co_return slept.has_value();
+  }
+
+ private:
+  ActorRef<Go> other_;
+};
+
+class Bystander final : public Actor<Go> {
+ public:
+  void on(Go) {}
+};
+
+/// Gives up on a request just when it is answered, and makes another one.
+class Impatient final : public Actor<Go> {
+ public:
+  Impatient(ActorRef<Take> server, Collector<bool>* replies)
+      : server_(std::move(server)), replies_(replies) {}
+  Task<> on(Go) {
+    if (!std::exchange(is_again_, true)) {
+      static_cast<void>(co_await server_.ask<Take>(10ms).within(10ms));
+      self().send<Go>();
+    } else {
+      replies_->add((co_await server_.ask<Take>(1ms).within(1h)).value());
+    }
+  }
+
+ private:
+  ActorRef<Take> server_;
+  Collector<bool>* replies_;
+  bool is_again_ = false;
+};
+
+class Talker final : public Actor<Go> {
+ public:
+  explicit Talker(ActorRef<Take> server) : server_(std::move(server)) {}
+  Task<> on(Go) { static_cast<void>(co_await server_.ask<Take>(10ms, true).within(1h)); }
+
+ private:
+  ActorRef<Take> server_;
+};
+
+// In some orders the second request has the memory of the first one, and has begun when the server
+// is told that the first one was given up.
+TEST(Cancellation, OfARequestThatIsOverMissesTheOneInItsPlace) {
+  ExploreOptions options{.seeds = static_cast<std::uint64_t>(testing::scaled(500))};
+  options.simulation.preemption = 0.8;
+  explore_in_test(options, [](Simulation& simulation) {
+    Collector<bool> replies;
+    ActorSystem& system = simulation.system();
+    auto server = system.spawn<Server>(system.spawn<Bystander>());
+    system.spawn<Impatient>(server, &replies).send<Go>();
+    system.spawn<Talker>(server).send<Go>();
+    simulation.run_until_idle();
+    EXPECT_EQ(replies.values(), std::vector<bool>{true});
+  });
 }
 
 // A wait that begins after the cancellation ends at once, and lets others run all the same.

@@ -2,11 +2,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/lifecycle.hpp>
 #include <weir/runtime/internal/pool.hpp>
 #include <weir/runtime/internal/spin_lock.hpp>
 #include <weir/runtime/supervision.hpp>
@@ -138,6 +141,26 @@ TEST(Children, LeaveAnIdleParentWhileSomebodyWritesToIt) {
   anvil.stop();
   testing::await_end(system, anvil);
   system.stop();
+}
+
+// A lock guards the children of the guardian: it keeps one in the middle of leaving.
+TEST(Children, ThatLeaveAnIdleParentWakeItForWhatCameMeanwhile) {
+  std::atomic<int> gone{0};
+  ActorSystem system(testing::quiet());
+  internal::Core& core = system.core();
+  auto spark = system.spawn<Spark>(&gone);
+  {
+    const std::scoped_lock hold(core.tree_lock);
+    spark.send<Go>();
+    testing::eventually("the child to leave", [&] {
+      return core.guardian->head.load() == std::uintptr_t{internal::Cell::busy};
+    });
+    internal::request_stop(*core.guardian, internal::StopMode::graceful, {});
+  }
+  testing::eventually("the guardian to end", [&] {
+    const std::scoped_lock hold(core.stop_mutex);
+    return core.is_stopped;
+  });
 }
 
 }  // namespace

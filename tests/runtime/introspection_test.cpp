@@ -132,6 +132,20 @@ TEST(Introspection, CountsAMessageWhenItIsHandledAndNotWhenItIsSetAside) {
   EXPECT_EQ(scene.info().messages_handled, 5u);
 }
 
+TEST(Introspection, AMessageThatWasSetAsideWaitsInTheMailboxAgain) {
+  Scene scene;
+  for (int i = 0; i < 4; ++i) scene.shop.send<Item>();
+  scene.simulation.run_until_idle();
+  EXPECT_EQ(scene.info().mailbox_depth, 0u);
+  scene.shop.send<Open>();
+  for (std::uint32_t waiting = 5; waiting > 0; --waiting) {
+    EXPECT_EQ(scene.info().mailbox_depth, waiting == 5 ? 1u : waiting);
+    scene.simulation.run_steps(1);
+  }
+  EXPECT_EQ(scene.info().mailbox_depth, 0u);
+  EXPECT_EQ(scene.info().messages_handled, 5u);
+}
+
 TEST(Introspection, TellsRestartsAndTheLastFailure) {
   Supervision restart = Supervision::restart();
   restart.backoff = 0s;

@@ -220,8 +220,10 @@ class Blocking final : public Actor<Tick> {
   explicit Blocking(std::shared_ptr<int> calls) : calls_(std::move(calls)) {}
   Task<> on(Tick) {
     auto calls = calls_;
-    static_cast<void>(co_await on_blocking_pool([calls] { ++*calls; }));
-    *calls += 100;
+    for (int i = 0; i < 3; ++i) {
+      static_cast<void>(co_await on_blocking_pool([calls] { ++*calls; }));
+      *calls += 100;
+    }
   }
 
  private:
@@ -240,6 +242,26 @@ TEST(SimulatedNode, ABlockingCallThatHasBegunOutlivesACrashUnseen) {
   EXPECT_EQ(simulation.run_until_idle(), RunEnd::idle);
   EXPECT_EQ(*calls, 1);
   EXPECT_EQ(calls.use_count(), 1);
+}
+
+// The call is over and its actor about to be woken: it would begin another one.
+TEST(SimulatedNode, AHandlerThatWasAboutToGoOnDoesNotInACrash) {
+  for (std::uint64_t step = 0; step < 8; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    const auto calls = std::make_shared<int>(0);
+    {
+      Simulation simulation({.blocking_time_max = 0s});
+      auto& node = simulation.add_node("blocking", {});
+      node.system().spawn<Blocking>(calls).send<Tick>();
+      simulation.run_steps(step);
+      const int resumed = *calls / 100;
+      node.crash();
+      EXPECT_EQ(*calls / 100, resumed);
+      EXPECT_EQ(simulation.run_until_idle(), RunEnd::idle);
+      EXPECT_EQ(*calls / 100, resumed);
+    }
+    EXPECT_EQ(calls.use_count(), 1);
+  }
 }
 
 TEST(SimulatedNode, I6TheSameSeedRepeatsCrashesAndRestarts) {

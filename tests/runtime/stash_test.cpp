@@ -121,6 +121,19 @@ TEST(Stash, IsNotLookedAtAgainUntilAskedTo) {
   EXPECT_EQ(asked, 2);
 }
 
+TEST(Stash, LeavesTheMailboxAsMuchRoomAsItHad) {
+  constexpr int capacity = 4;
+  Scene scene(quiet(), {.mailbox_capacity = capacity});
+  for (int i = 0; i < capacity; ++i) scene.picky.send<Item>(1u, i);
+  scene.simulation.run_until_idle();
+  scene.picky.send<Allow>(~0u);
+  scene.simulation.run_until_idle();
+  EXPECT_EQ(scene.got.values().size(), std::size_t{capacity});
+  int taken = 0;
+  while (taken <= capacity && scene.picky.send<Item>(1u, taken)) ++taken;
+  EXPECT_EQ(taken, capacity);
+}
+
 // "My message vanished" has an answer here too.
 TEST(Stash, RefusesWhatIsMoreThanItsCapacity) {
   ActorSystemOptions options = quiet();

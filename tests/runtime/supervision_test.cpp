@@ -71,6 +71,13 @@ Supervision restart_after(Duration backoff) {
   return wanted;
 }
 
+Supervision restart_within(Duration window, std::uint32_t restarts_max) {
+  Supervision wanted = restart_after(1ms);
+  wanted.window = window;
+  wanted.restarts_max = restarts_max;
+  return wanted;
+}
+
 struct Scene {
   explicit Scene(Supervision supervision, int total = 5)
       : simulation({.system = reports.options()}),
@@ -176,10 +183,7 @@ TEST(Supervision, AddsJitterUpToItsShare) {
 }
 
 TEST(Supervision, StopsAfterTooManyRestartsWithinItsWindow) {
-  Supervision wanted = restart_after(1ms);
-  wanted.restarts_max = 3;
-  wanted.window = 10s;
-  Scene scene(wanted);
+  Scene scene(restart_within(10s, 3));
   for (int i = 0; i < 4; ++i) scene.actor.send<Throw>("again");
   const Terminated end = await_end(scene.simulation, scene.actor);
   EXPECT_EQ(end.reason.kind, StopReason::Kind::failed);
@@ -189,16 +193,24 @@ TEST(Supervision, StopsAfterTooManyRestartsWithinItsWindow) {
 }
 
 TEST(Supervision, ForgetsRestartsOutsideItsWindow) {
-  Supervision wanted = restart_after(1ms);
-  wanted.restarts_max = 2;
-  wanted.window = 1s;
-  Scene scene(wanted);
+  Scene scene(restart_within(1s, 2));
   for (int i = 0; i < 20; ++i) {
     scene.actor.send<Throw>("now and then");
     scene.simulation.run_for(600ms);
   }
   EXPECT_TRUE(scene.actor.is_alive());
   EXPECT_EQ(scene.info().restarts, 20u);
+}
+
+TEST(Supervision, CountsARestartUntilItsWindowIsOver) {
+  for (const Duration later : {Duration(1s), Duration(1s) + 1ns}) {
+    Scene scene(restart_within(1s, 1));
+    scene.actor.send<Throw>("first");
+    scene.simulation.run_for(later);
+    scene.actor.send<Throw>("second");
+    scene.simulation.run_for(1s);
+    EXPECT_EQ(scene.actor.is_alive(), later > 1s);
+  }
 }
 
 TEST(Supervision, WithNoRestartsAllowedStopsAtOnce) {

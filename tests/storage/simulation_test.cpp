@@ -56,7 +56,6 @@ class Scenario {
 
   void open() {
     if (!simulation_.node().is_up()) simulation_.node().restart();
-    simulation_.run_for(50ms);  // calls that were under way come to their end
     auto opened = Store::open(simulation_.system(), options_);
     ASSERT_TRUE(opened) << opened.error().message();
     store_.emplace(*std::move(opened));

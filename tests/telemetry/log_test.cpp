@@ -183,6 +183,38 @@ TEST(Logger, SurvivesSinksThatThrowOrLog) {
   EXPECT_EQ(logger.lost_lines(), 2u);
 }
 
+LoggerOptions with_sink(LogSink sink) {
+  return {.lines_per_second = 0, .sinks = {std::move(sink)}, .now = {}, .context = {}};
+}
+
+TEST(Logger, KnowsItsOwnSinkThoughThatWritesToAnotherOne) {
+  Logger* self = nullptr;
+  int taken = 0;
+  Logger other(with_sink([&](const LogRecord&) { ++taken; }));
+  Logger logger(with_sink([&](const LogRecord&) {
+    other.info("elsewhere");
+    self->info("inner");
+  }));
+  self = &logger;
+  logger.info("outer");
+  logger.info("outer again");
+  EXPECT_EQ(taken, 2);
+  EXPECT_EQ(logger.lost_lines(), 2u);
+  EXPECT_EQ(other.lost_lines(), 0u);
+}
+
+TEST(Logger, OnesWhoseSinksWriteToEachOtherDoNotWaitForEachOther) {
+  Logger* other = nullptr;
+  Logger one(with_sink([&](const LogRecord&) { other->info("forth"); }));
+  Logger two(with_sink([&](const LogRecord&) { one.info("and back"); }));
+  other = &two;
+  one.info("out");
+  EXPECT_EQ(one.lost_lines(), 1u);
+  EXPECT_EQ(two.lost_lines(), 0u);
+  two.info("out");
+  EXPECT_EQ(two.lost_lines(), 1u);
+}
+
 TEST(Logger, GivesASinkOneLineAtATime) {
   std::atomic<int> inside{0};
   std::map<std::int64_t, std::int64_t> last_of;

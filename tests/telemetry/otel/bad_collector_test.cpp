@@ -2,6 +2,7 @@
 
 #include <array>
 #include <future>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -15,9 +16,12 @@ using namespace std::chrono_literals;
 
 std::string name_of(const testing::TestParamInfo<Manner>& info) {
   switch (info.param) {
-    case Manner::accept: return "Accepts";
+    case Manner::accept:
+    case Manner::accept_202: return "Accepts";
     case Manner::refuse: return "Refuses";
+    case Manner::answer_302: return "Answers302";
     case Manner::answer_503: return "Answers503";
+    case Manner::wait: return "Waits";
     case Manner::hang: return "Hangs";
     case Manner::close_request: return "ClosesInTheRequest";
     case Manner::close_response: return "ClosesInTheResponse";
@@ -70,8 +74,9 @@ TEST_P(BadCollector, IsUsedAgainWhenItHasRecovered) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, BadCollector,
-                         testing::Values(Manner::refuse, Manner::answer_503, Manner::hang,
-                                         Manner::close_request, Manner::close_response),
+                         testing::Values(Manner::refuse, Manner::answer_302, Manner::answer_503,
+                                         Manner::hang, Manner::close_request,
+                                         Manner::close_response),
                          name_of);
 
 // Its timeout is longer than a test may take: only the shutdown can end the call.
@@ -85,6 +90,23 @@ TEST(HangingCollector, IsGivenUpWhenTheExporterShutsDown) {
   ASSERT_TRUE(collector.wait_for_requests(1));
   exporters.spans->shut_down(50ms);
   EXPECT_FALSE(outcome.get());
+}
+
+TEST(SlowCollector, IsGivenTheTimeOfTheShutdown) {
+  OtlpReceiver collector(Manner::wait);
+  auto exporters = make_exporters(collector.options());
+  auto outcome = std::async(std::launch::async,
+                            [&] { return exporters.spans->export_batch(std::array{rich_span()}); });
+  ASSERT_TRUE(collector.wait_for_requests(1));
+  std::promise<void> begins;
+  auto shutdown = std::async(std::launch::async, [&] {
+    begins.set_value();
+    exporters.spans->shut_down(1h);
+  });
+  begins.get_future().wait();
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // most likely it waits by then
+  collector.behave(Manner::accept);
+  EXPECT_TRUE(outcome.get());
 }
 
 TEST(Exporters, RefuseWhatComesAfterTheShutdown) {

@@ -162,10 +162,12 @@ TEST(Console, PrintsEachSignal) {
   testing::internal::CaptureStdout();
   auto exporters = make_exporters(options);
   EXPECT_TRUE(exporters.spans->export_batch(std::array{rich_span()}));
-  EXPECT_TRUE(exporters.metrics->export_batch(std::array{metric("weir.one", {{{}, SumPoint{7}}})}));
+  EXPECT_TRUE(exporters.metrics->export_batch(std::array{
+      metric("weir.one", {{{}, SumPoint{7}}}), metric("weir.two", {{{}, GaugePoint{0.625}}})}));
   EXPECT_TRUE(exporters.logs->export_batch(std::array{rich_log()}));
   const std::string printed = testing::internal::GetCapturedStdout();
-  for (const char* text : {"Account Deposit", "insufficient funds", "weir.one", "account is low"}) {
+  for (const char* text :
+       {"Account Deposit", "insufficient funds", "weir.one", "0.625", "account is low"}) {
     EXPECT_NE(printed.find(text), std::string::npos) << text << "\n" << printed;
   }
 }

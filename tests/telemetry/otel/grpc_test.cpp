@@ -1,10 +1,12 @@
 #include <weir/telemetry/otel/exporters.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <grpcpp/grpcpp.h>
@@ -32,7 +34,12 @@ class Collecting final : public Service {
     for (const auto& [name, value] : context->client_metadata()) {
       metadata_[std::string(name.data(), name.size())] = std::string(value.data(), value.size());
     }
-    return grpc::Status::OK;
+    return status_;
+  }
+
+  void answer(grpc::Status status) {
+    const std::lock_guard lock(mutex_);
+    status_ = std::move(status);
   }
 
   std::vector<std::string> bodies() const {
@@ -46,14 +53,16 @@ class Collecting final : public Service {
 
  private:
   mutable std::mutex mutex_;
+  grpc::Status status_ = grpc::Status::OK;
   std::vector<std::string> bodies_;
   std::map<std::string, std::string> metadata_;
 };
 
 class OtlpGrpc : public testing::Test {
  protected:
-  OtlpGrpc() {
+  explicit OtlpGrpc(bool knows_gzip = true) {
     grpc::ServerBuilder builder;
+    builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, knows_gzip);
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(&spans_);
     builder.RegisterService(&metrics_);
@@ -87,6 +96,11 @@ class OtlpGrpc : public testing::Test {
   std::unique_ptr<grpc::Server> server_;
 };
 
+class OtlpGrpcWithoutGzip : public OtlpGrpc {
+ protected:
+  OtlpGrpcWithoutGzip() : OtlpGrpc(false) {}
+};
+
 TEST_F(OtlpGrpc, CarriesEachSignal) {
   auto exporters = make_exporters(options());
   ASSERT_TRUE(exporters.spans->export_batch(std::array{rich_span()}));
@@ -115,6 +129,47 @@ TEST_F(OtlpGrpc, SendsHeadersAndCompresses) {
   ASSERT_TRUE(exporters.spans->export_batch(std::array{rich_span()}));
   EXPECT_EQ(spans_.metadata()["x-tenant"], "seven");
   EXPECT_EQ(decode_spans(spans_.bodies().at(0)).size(), 1u);
+}
+
+TEST_F(OtlpGrpcWithoutGzip, RefusesWhatIsCompressedAndTakesWhatIsNot) {
+  auto options = this->options();
+  ASSERT_TRUE(make_exporters(options).spans->export_batch(std::array{rich_span()}));
+  options.traces.uses_gzip = true;
+  EXPECT_FALSE(make_exporters(options).spans->export_batch(std::array{rich_span()}));
+  EXPECT_EQ(spans_.bodies().size(), 1u);
+}
+
+TEST_F(OtlpGrpc, TakesHeadersFromTheOptionsAlone) {
+  ::setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-stray=1", 1);
+  auto exporters = make_exporters(options());
+  ::unsetenv("OTEL_EXPORTER_OTLP_HEADERS");
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{rich_span()}));
+  EXPECT_EQ(spans_.metadata().count("x-stray"), 0u);
+}
+
+// What is not sent is counted and left to the next batch: nobody waits behind one that is repeated.
+TEST_F(OtlpGrpc, FailsABatchAtTheFirstRefusal) {
+  spans_.answer(grpc::Status(grpc::StatusCode::UNAVAILABLE, "later"));
+  auto exporters = make_exporters(options());
+  EXPECT_FALSE(exporters.spans->export_batch(std::array{rich_span()}));
+  EXPECT_EQ(spans_.bodies().size(), 1u);
+}
+
+TEST_F(OtlpGrpc, SendsNothingInTheClearToASecureEndpoint) {
+  auto options = this->options();
+  options.traces.endpoint.replace(0, 4, "https");
+  options.traces.timeout = 200ms;
+  auto exporters = make_exporters(options);
+  EXPECT_FALSE(exporters.spans->export_batch(std::array{rich_span()}));
+  EXPECT_TRUE(spans_.bodies().empty());
+}
+
+TEST_F(OtlpGrpc, SendsNothingForAnEmptyBatch) {
+  auto exporters = make_exporters(options());
+  EXPECT_TRUE(exporters.spans->export_batch({}));
+  EXPECT_TRUE(exporters.metrics->export_batch({}));
+  EXPECT_TRUE(exporters.logs->export_batch({}));
+  EXPECT_TRUE(spans_.bodies().empty() && metrics_.bodies().empty() && logs_.bodies().empty());
 }
 
 TEST_F(OtlpGrpc, FailsWhenTheCollectorIsGone) {

@@ -1,6 +1,7 @@
 #include <weir/telemetry/otel/exporters.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -114,6 +115,21 @@ TEST(OtlpHttp, SaysWhoSends) {
   EXPECT_FALSE(received[0].sender.scope_version.empty());
 }
 
+TEST(OtlpHttp, TakesWhoSendsFromTheOptionsAlone) {
+  ::setenv("OTEL_RESOURCE_ATTRIBUTES", "host.name=other,stray=1", 1);
+  OtlpReceiver collector;
+  auto options = collector.options();
+  options.service_name = "bank";
+  options.resource = {{"service.name", "another"}, {"host.n\xFF", "one\xFF"}};
+  auto exporters = make_exporters(options);
+  ::unsetenv("OTEL_RESOURCE_ATTRIBUTES");
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+
+  Attributes resource = collector.wait_for_spans(1).at(0).sender.resource;
+  std::erase_if(resource, [](const Attribute& one) { return one.name.starts_with("telemetry."); });
+  EXPECT_EQ(resource, (Attributes{{"host.n\uFFFD", "one\uFFFD"}, {"service.name", "bank"}}));
+}
+
 TEST(OtlpHttp, CarriesSumsGaugesAndHistograms) {
   OtlpReceiver collector;
   auto exporters = make_exporters(collector.options());
@@ -218,6 +234,7 @@ TEST(OtlpHttp, SendsTheHeadersOfTheOptions) {
   EXPECT_EQ(headers["authorization"], "Bearer secret");
   EXPECT_EQ(headers["x-tenant"], "seven");
   EXPECT_EQ(headers["content-type"], "application/x-protobuf");
+  EXPECT_TRUE(headers["user-agent"].starts_with("weir/")) << headers["user-agent"];
 }
 
 TEST(OtlpHttp, RepairsTextsThatAreNotUtf8) {
@@ -243,6 +260,22 @@ TEST(OtlpHttp, SendsManyBatchesOverOneExporter) {
     ASSERT_TRUE(exporters.spans->export_batch(std::vector<SpanRecord>(5, plain_span())));
   }
   EXPECT_EQ(collector.wait_for_spans(500).size(), 500u);
+}
+
+TEST(OtlpHttp, TakesAnyAnswerThatMeansSuccess) {
+  OtlpReceiver collector(Manner::accept_202);
+  auto exporters = make_exporters(collector.options());
+  EXPECT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+}
+
+// A client that asks first whether to send would wait for collectors that do not know the question.
+TEST(OtlpHttp, SendsALargeBatchWithoutAskingFirst) {
+  OtlpReceiver collector;
+  auto exporters = make_exporters(collector.options());
+  ASSERT_TRUE(exporters.spans->export_batch(std::vector<SpanRecord>(5000, rich_span())));
+  EXPECT_GT(std::stoul(collector.last_headers()["content-length"]), 1u << 20);
+  EXPECT_EQ(collector.last_headers().count("expect"), 0u);
+  EXPECT_EQ(collector.wait_for_spans(5000).size(), 5000u);
 }
 
 TEST(OtlpHttp, CompressesIfTheOptionsSaySo) {

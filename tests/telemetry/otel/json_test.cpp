@@ -27,8 +27,8 @@ TEST(Json, QuotesIntegersOf64BitsOnly) {
 
 TEST(Json, EscapesQuotesBackslashesAndControlCharacters) {
   proto::trace::v1::Span span;
-  span.set_name("a\"b\\c\nd\x01 \u00E4");
-  EXPECT_EQ(to_json(span), "{\"name\":\"a\\\"b\\\\c\\u000ad\\u0001 \u00E4\"}");
+  span.set_name("a\"b\\c\nd\x01\x1F \u00E4");
+  EXPECT_EQ(to_json(span), "{\"name\":\"a\\\"b\\\\c\\u000ad\\u0001\\u001f \u00E4\"}");
 }
 
 TEST(Json, KeepsAValueThatWasSetToNothing) {

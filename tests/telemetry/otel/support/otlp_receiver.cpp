@@ -17,6 +17,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -31,6 +32,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 
+constexpr std::uint64_t body_bytes_max = 16 << 20;
 constexpr auto patience = std::chrono::minutes{1};
 constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 
@@ -47,6 +49,15 @@ std::string gunzip(const std::string& body) {
   ::inflateEnd(&stream);
   if (!is_done) throw std::invalid_argument("not gzip, or more than a test should send");
   return out;
+}
+
+http::status status_of(Manner how) {
+  switch (how) {
+    case Manner::accept_202: return http::status::accepted;
+    case Manner::answer_302: return http::status::found;
+    case Manner::answer_503: return http::status::service_unavailable;
+    default: return http::status::ok;
+  }
 }
 
 template <class Record>
@@ -71,6 +82,7 @@ struct OtlpReceiver::State {
   void behave(Manner how) {
     const std::lock_guard lock(mutex);
     manner = how;
+    asio::post(io, [this] { waiting.cancel(); });
     // Until then the port is taken, but whoever connects is refused.
     if (how == Manner::refuse || std::exchange(is_listening, true)) return;
     acceptor.listen();
@@ -95,6 +107,7 @@ struct OtlpReceiver::State {
     beast::flat_buffer buffer;
     while (true) {
       http::request_parser<http::string_body> parser;
+      parser.body_limit(body_bytes_max);
       auto [head_error, head_size] =
           co_await http::async_read_header(socket, buffer, parser, no_throw);
       if (head_error) co_return;
@@ -103,6 +116,7 @@ struct OtlpReceiver::State {
       auto [body_error, body_size] = co_await http::async_read(socket, buffer, parser, no_throw);
       if (body_error) co_return;
       if (how == Manner::hang) co_await forever();
+      if (how == Manner::wait) co_await waiting.async_wait(no_throw);
       if (!co_await answer(socket, parser.get(), how)) co_return;
     }
   }
@@ -120,9 +134,8 @@ struct OtlpReceiver::State {
       co_await asio::async_write(socket, asio::buffer(half), no_throw);
       co_return false;
     }
-    http::response<http::string_body> response(
-        how == Manner::accept ? http::status::ok : http::status::service_unavailable, 11);
-    if (how == Manner::accept) {
+    http::response<http::string_body> response(status_of(how), 11);
+    if (http::to_status_class(response.result()) == http::status_class::successful) {
       const bool is_gzip = request[http::field::content_encoding] == "gzip";
       keep(std::string(request.target()), is_gzip ? gunzip(request.body()) : request.body());
     }
@@ -164,6 +177,7 @@ struct OtlpReceiver::State {
 
   asio::io_context io;
   tcp::acceptor acceptor;
+  asio::steady_timer waiting{io, asio::steady_timer::time_point::max()};
   asio::executor_work_guard<asio::io_context::executor_type> work;
   unsigned short port = 0;
   std::thread thread;

@@ -14,8 +14,11 @@ namespace weir::telemetry::otel {
 /// What a collector does with a request.
 enum class Manner {
   accept,
+  accept_202,
   refuse,  // does not listen; possible only until it has listened
+  answer_302,
   answer_503,
+  wait,            // takes the request and accepts it when told to behave otherwise
   hang,            // takes the request and never answers
   close_request,   // closes the connection before it has read the body
   close_response,  // closes the connection in the middle of its own body

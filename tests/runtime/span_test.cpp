@@ -1,0 +1,164 @@
+// Where the span of a handler, or of a part of one, ends.
+
+#include <weir/runtime/span.hpp>
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <weir/runtime/simulation.hpp>
+#include <weir/runtime/sleep.hpp>
+#include <weir/runtime/task_scope.hpp>
+#include <weir/tests/runtime/support.hpp>
+#include <weir/tests/runtime/support/recorded_spans.hpp>
+
+namespace weir {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Collector;
+using testing::Event;
+using testing::RecordedSpans;
+
+struct Begin {};
+struct Note {};
+struct Hold {};
+
+class Notes final : public Actor<Note> {
+ public:
+  void on(Note) {}
+};
+
+telemetry::TraceContext not_sampled() {
+  telemetry::TraceContext remote;
+  remote.trace.bytes[0] = 1;
+  remote.span.bytes[0] = 2;
+  return remote;
+}
+
+/// Ends a task in the middle of its part, while it is in such a part itself.
+class Ending final : public Actor<Begin> {
+ public:
+  explicit Ending(RefOf<Notes> notes) : notes_(std::move(notes)) {}
+  Task<> on(Begin) {
+    std::optional<TaskScope> scope(std::in_place);
+    scope->spawn(wait_in_a_part());
+    const auto part = remote_span("part", not_sampled());
+    scope.reset();
+    notes_.send<Note>();
+    co_return;
+  }
+
+ private:
+  static Task<> wait_in_a_part() {
+    const auto part = remote_span("part of a task", not_sampled());
+    static_cast<void>(co_await sleep_for(1h));
+  }
+
+  RefOf<Notes> notes_;
+};
+
+TEST(Span, OfATaskThatIsDestroyedLeavesAloneWhatRuns) {
+  const RecordedSpans spans;
+  SimulationOptions options;
+  options.system.telemetry = spans.telemetry();
+  Simulation simulation(std::move(options));
+  auto notes = simulation.system().spawn<Notes>();
+  simulation.system().spawn<Ending>(notes).send<Begin>();
+  simulation.run_until_idle();
+  EXPECT_EQ(spans.named("Begin").size(), 1u);
+  EXPECT_TRUE(spans.named("Note").empty()) << "sent in a part that is not recorded";
+}
+
+/// Holds its thread until it is told to end.
+class Ended final : public Actor<Hold, Note> {
+ public:
+  Ended(Event* holds, Event* goes) : holds_(holds), goes_(goes) {}
+  void on(Hold) {
+    holds_->set();
+    goes_->wait();
+    stop();
+  }
+  void on(Note) {}
+
+ private:
+  Event* holds_;
+  Event* goes_;
+};
+
+struct Scene {
+  Event holds;
+  Event goes;
+  Collector<Terminated> ended;
+  Collector<telemetry::TraceContext> letters;
+  RefOf<Ended> target;
+};
+
+// The first message is delivered at once, the others when the handler ends; nobody is there then.
+void send_to_one_that_ends(Scene& scene) {
+  scene.holds.wait();
+  for (int i = 0; i < 3; ++i) scene.target.send<Note>();
+  scene.goes.set();
+  scene.ended.wait_for(1);
+}
+
+class Handler final : public Actor<Begin> {
+ public:
+  explicit Handler(Scene* scene) : scene_(scene) {}
+  void on(Begin) { send_to_one_that_ends(*scene_); }
+
+ private:
+  Scene* scene_;
+};
+
+class Starter final : public Actor<Note> {
+ public:
+  explicit Starter(Scene* scene) : scene_(scene) {}
+  void on_start() { send_to_one_that_ends(*scene_); }
+  void on(Note) {}
+
+ private:
+  Scene* scene_;
+};
+
+class Spawner final : public Actor<Begin> {
+ public:
+  explicit Spawner(Scene* scene) : scene_(scene) {}
+  void on(Begin) { spawn<Starter>(scene_); }
+
+ private:
+  Scene* scene_;
+};
+
+/// Who is told of the two messages does so in the span of that name.
+template <class A>
+void expect_letters_within(std::string_view name) {
+  const RecordedSpans spans;
+  Scene scene;
+  {
+    ActorSystemOptions options = testing::quiet(2);
+    options.telemetry = spans.telemetry();
+    options.on_dead_letter = [&](const DeadLetter&) { scene.letters.add(current_trace()); };
+    ActorSystem system(std::move(options));
+    scene.target = system.spawn<Ended>(&scene.holds, &scene.goes);
+    auto watch = system.spawn<testing::DeathWatch>(&scene.ended);
+    watch.send<testing::WatchFor>(scene.target);
+    scene.target.send<Hold>();
+    system.spawn<A>(&scene).template send<Begin>();
+    scene.letters.wait_for(3);
+    system.stop();
+  }
+  const telemetry::SpanId span = spans.one(name).context.span;
+  int within = 0;
+  for (const auto& letter : scene.letters.values()) within += letter.span == span;
+  EXPECT_EQ(within, 2);
+}
+
+TEST(Span, OfAHandlerCoversWhatIsToldOfItsMessages) { expect_letters_within<Handler>("Begin"); }
+
+TEST(Span, OfAHookCoversWhatIsToldOfItsMessages) { expect_letters_within<Spawner>("start"); }
+
+}  // namespace
+}  // namespace weir

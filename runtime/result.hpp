@@ -151,12 +151,12 @@ class [[nodiscard]] Result {
   }
   template <class Other>
   void construct(Other&& other) {
-    if (other.has_value_) {
+    has_value_ = other.has_value_;
+    if (has_value_) {
       ::new (&value_) T(std::forward<Other>(other).value_);
     } else {
       ::new (&error_) Error(std::forward<Other>(other).error_);
     }
-    has_value_ = other.has_value_;
   }
   void destroy() noexcept {
     if (has_value_) {
@@ -167,8 +167,8 @@ class [[nodiscard]] Result {
   }
 
   union {
-    T value_;
-    Error error_;
+    T value_;      // NOLINT(readability-identifier-naming): private, as the union is
+    Error error_;  // NOLINT(readability-identifier-naming): private, as the union is
   };
   bool has_value_;
 };

@@ -68,7 +68,7 @@ struct StoreOptions {
 };
 
 /// The longest encoded key, without its key space.
-inline constexpr std::size_t key_bytes_max = 16 * 1024;
+inline constexpr std::size_t key_bytes_max = std::size_t{16} << 10;
 /// The longest encoded value.
 inline constexpr std::size_t value_bytes_max = std::size_t{64} << 20;
 /// The most that one transaction may write.

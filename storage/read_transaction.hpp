@@ -26,7 +26,8 @@ class ReadTransaction {
   }
   /// The rows of a range, all of the space by default.
   template <class K, class V>
-  Scan<K, V> scan(const RowSpace<K, V>& space, KeyRange<K> range = KeyRange<K>::all()) const {
+  Scan<K, V> scan(const RowSpace<K, V>& space,
+                  const KeyRange<K>& range = KeyRange<K>::all()) const {
     return Scan<K, V>(internal::scan_at(pin_, space, internal::space_range(space, range)));
   }
 

@@ -39,11 +39,11 @@ class Transaction {
     return Get<V>(read(space, engine::Family::state, internal::space_key(space, key)));
   }
   template <class K, class V>
-  Scan<K, V> scan(const RowSpace<K, V>& space, KeyRange<K> range = KeyRange<K>::all()) {
+  Scan<K, V> scan(const RowSpace<K, V>& space, const KeyRange<K>& range = KeyRange<K>::all()) {
     return Scan<K, V>(scan(space, engine::Family::rows, internal::space_range(space, range)));
   }
   template <class K, class V>
-  Scan<K, V> scan(const StateSpace<K, V>& space, KeyRange<K> range = KeyRange<K>::all()) {
+  Scan<K, V> scan(const StateSpace<K, V>& space, const KeyRange<K>& range = KeyRange<K>::all()) {
     return Scan<K, V>(scan(space, engine::Family::state, internal::space_range(space, range)));
   }
 

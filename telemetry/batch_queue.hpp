@@ -11,13 +11,13 @@ namespace weir::telemetry {
 /// The first part of everything that waits in a `BatchQueue`.
 template <class Item>
 class Queued {
- protected:
+  friend Item;
+  template <class>
+  friend class BatchQueue;
+
   Queued() = default;
   ~Queued() = default;
 
- private:
-  template <class>
-  friend class BatchQueue;
   Item* next_ = nullptr;
 };
 

@@ -211,19 +211,19 @@ void Cell::activate(Worker& worker) noexcept {
 
 // Handlers run with the trace of their message, which mostly is that of no trace: only what runs
 // between them is outside of any.
-template <bool is_observed>
+template <bool IsObserved>
 void Cell::activate_for(Worker& worker) noexcept {
   worker.current = this;
-  if (is_observed) worker.trace = unsampled;
+  if (IsObserved) worker.trace = unsampled;
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
   const std::uint32_t quota_before = worker.quota_left;
   std::uint32_t quota = quota_before;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
-      if (is_observed) worker.trace = worker.outside_trace;
+      if (IsObserved) worker.trace = worker.outside_trace;
       if (!attend(*this, worker)) break;
-      if (is_observed) worker.trace = unsampled;
+      if (IsObserved) worker.trace = unsampled;
     }
     Node* node = tail.load(std::memory_order_acquire);
     if (!node) [[unlikely]] {
@@ -236,7 +236,7 @@ void Cell::activate_for(Worker& worker) noexcept {
     }
     __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
     count_popped(*this);
-    const bool is_special = is_observed && node->trace != unsampled;
+    const bool is_special = IsObserved && node->trace != unsampled;
     const Outcome outcome =
         is_special ? handle_closely(*this, node, worker) : handle_quickly(*this, node);
     end_of_handler(worker);
@@ -250,7 +250,7 @@ void Cell::activate_for(Worker& worker) noexcept {
     if (unlinked == Unlinked::parked) break;
   }
   worker.current = nullptr;
-  if (is_observed) worker.trace = worker.outside_trace;
+  if (IsObserved) worker.trace = worker.outside_trace;
   // Used up, it has gone once below zero.
   const std::uint32_t handled = quota_before - (quota == UINT32_MAX ? 0 : quota);
   worker.messages.store(worker.messages.load(std::memory_order_relaxed) + handled,

@@ -121,7 +121,7 @@ struct alignas(64) Cell : Link {
   void return_control(std::uintptr_t entries) noexcept;
   void activate(Worker& worker) noexcept;
   /// Of a worker whose system records spans or measures, or does neither.
-  template <bool is_observed>
+  template <bool IsObserved>
   void activate_for(Worker& worker) noexcept;
 
   Extension& extension();

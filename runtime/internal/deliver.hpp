@@ -58,7 +58,7 @@ class DeliverAwaiter final {
   bool waits_ = false;
   // Made when there is no room: that is seldom, and making one is not free.
   union {
-    DeliverWaiter waiter_;
+    DeliverWaiter waiter_;  // NOLINT(readability-identifier-naming): private, as the union is
   };
 };
 

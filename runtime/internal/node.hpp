@@ -100,7 +100,7 @@ struct Envelope final : Node, Pooled {
 
 /// Room for the message of a request and, once it is answered, for the reply. Requests with the
 /// same reply and room share what is here: it is compiled once and not for each of them.
-template <class Reply, std::size_t bytes, std::size_t alignment>
+template <class Reply, std::size_t Bytes, std::size_t Alignment>
 struct RequestRoom : RequestNode, Pooled {
   explicit RequestRoom(const MessageType& type) noexcept : RequestNode(type) {}
   ~RequestRoom() {
@@ -125,7 +125,7 @@ struct RequestRoom : RequestNode, Pooled {
 
   union {
     Result<Reply> reply;
-    alignas(alignment) std::byte message_bytes[bytes];
+    alignas(Alignment) std::byte message_bytes[Bytes];
   };
 };
 
@@ -175,9 +175,9 @@ constexpr std::uint8_t trivial_pool_class_of() noexcept {
 }
 
 /// Shared by the messages of one size that need no destructor.
-template <std::size_t bytes>
+template <std::size_t Bytes>
 void free_node(Node* node) noexcept {
-  pool_deallocate(node, bytes);
+  pool_deallocate(node, Bytes);
 }
 
 /// What a message type has in common with others, if its messages need no destructor.

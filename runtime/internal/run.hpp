@@ -54,8 +54,8 @@ Outcome start_run(Run* owned, Node* node, std::uint8_t blocks);
 /// Starts a task of a scope beside the handler that runs. The run belongs to its cell.
 void start_child(Run* run) noexcept;
 
-/// After a coroutine of `run` was resumed: completes the handler if it has finished.
-void complete_if_finished(Run* run) noexcept;
+/// After a coroutine of a run was resumed: completes the handler if it has finished.
+void complete_if_finished(Run* finished) noexcept;
 
 /// Takes a run that will not be finished away, with its coroutine.
 void destroy_run(Cell& cell, Run* run) noexcept;

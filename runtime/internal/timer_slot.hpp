@@ -54,7 +54,7 @@ class TimerSlot {
     TimerSlot taken(std::move(*this));
     std::size_t count = 0;
     while (Chunk* chunk = taken.first_) {
-      if (chunk->next) __builtin_prefetch(chunk->next->entries);
+      if (chunk->next) __builtin_prefetch(&chunk->next->entries);
       count += visit_chunk(*chunk, visit);
       if (first_ || chunk->next) {
         taken.drop(chunk);

@@ -7,6 +7,7 @@
 
 #include <weir/storage/change.hpp>
 #include <weir/storage/engine/engine.hpp>
+#include <weir/storage/engine/memory_engine.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/internal/change_format.hpp>
 #include <weir/storage/internal/checkpoint_format.hpp>
@@ -191,12 +192,14 @@ Result<VerifyReport> verify(Engine& engine, VerifyOptions options) {
 }
 
 Result<VerifyReport> verify(const std::filesystem::path& directory, VerifyOptions options) {
-  if (auto format = internal::StoreDirectory::check_format(directory); !format) {
-    return format.error();
-  }
-  auto held = internal::StoreDirectory::open(directory);
+  auto held = internal::StoreDirectory::open_to_read(directory);
   if (!held) return held.error();
-  auto engine = rocksdb::open_engine({.directory = held->data()});
+  auto engine = rocksdb::open_engine({.directory = held->data(), .is_read_only = true});
+  if (!engine && engine.error() == Errc::not_found) {
+    // A crash came before the first commit: nothing is in it yet.
+    engine::MemoryEngine empty;
+    return verify(empty, std::move(options));
+  }
   if (!engine) return engine.error();
   return verify(**engine, std::move(options));
 }

@@ -32,18 +32,23 @@ std::string pid_in(int lock) {
   return pid;
 }
 
+/// Why the lock was not to be had. Closes it.
+Error not_locked(const fs::path& path, int lock, int error) {
+  const std::string pid = pid_in(lock);
+  // Who reads does not leave its number, and shares.
+  const bool is_read = ::flock(lock, LOCK_SH | LOCK_NB) == 0;
+  ::close(lock);
+  if (error != EWOULDBLOCK) return file_error(error, path / "LOCK", "cannot be locked");
+  if (is_read) return Error(Errc::locked, path.string() + " is being verified");
+  return Error(Errc::locked, path.string() + " is open in process " + pid +
+                                 (pid == std::to_string(::getpid()) ? ", this one" : ""));
+}
+
 Result<int> lock_in(const fs::path& path) {
   const fs::path file = path / "LOCK";
   const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock < 0) return file_error(errno, file, "cannot be opened");
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    const int error = errno;
-    const std::string pid = pid_in(lock);
-    ::close(lock);
-    if (error != EWOULDBLOCK) return file_error(error, file, "cannot be locked");
-    return Error(Errc::locked, path.string() + " is open in process " + pid +
-                                   (pid == std::to_string(::getpid()) ? ", this one" : ""));
-  }
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) return not_locked(path, lock, errno);
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(lock, 0) != 0 ||
       ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
@@ -52,6 +57,28 @@ Result<int> lock_in(const fs::path& path) {
     return file_error(error, file, "cannot be written");
   }
   return lock;
+}
+
+/// Shared with others who read; -1 if nobody has opened the store yet.
+Result<int> lock_to_read(const fs::path& path) {
+  const fs::path file = path / "LOCK";
+  const int lock = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (lock < 0 && errno == ENOENT) return -1;
+  if (lock < 0) return file_error(errno, file, "cannot be opened");
+  if (::flock(lock, LOCK_SH | LOCK_NB) != 0) return not_locked(path, lock, errno);
+  return lock;
+}
+
+Result<> check_kind(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return Error(Errc::not_a_store, path.string() + " is not a directory");
+  }
+  if (fs::exists(path / manifest_name, error)) {
+    return Error(Errc::not_a_store,
+                 path.string() + " is a backup: restore it to a directory of its own");
+  }
+  return {};
 }
 
 /// True if nothing is there but what a store that was being made leaves behind.
@@ -100,14 +127,8 @@ Result<StoreDirectory> StoreDirectory::open(fs::path path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return file_error(errno, path, "cannot be made");
   }
+  if (auto checked = check_kind(path); !checked) return checked.error();
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return Error(Errc::not_a_store, path.string() + " is not a directory");
-  }
-  if (fs::exists(path / manifest_name, error)) {
-    return Error(Errc::not_a_store,
-                 path.string() + " is a backup: restore it to a directory of its own");
-  }
   const bool has_format = fs::exists(path / "FORMAT", error);
   if (!has_format) {
     auto unused = is_unused(path);
@@ -126,6 +147,14 @@ Result<StoreDirectory> StoreDirectory::open(fs::path path) {
     if (auto written = write_format(directory.path_); !written) return written.error();
   }
   return directory;
+}
+
+Result<StoreDirectory> StoreDirectory::open_to_read(fs::path path) {
+  if (auto checked = check_kind(path); !checked) return checked.error();
+  if (auto checked = check_format(path); !checked) return checked.error();
+  auto lock = lock_to_read(path);
+  if (!lock) return lock.error();
+  return StoreDirectory(std::move(path), *lock);
 }
 
 StoreDirectory::~StoreDirectory() {

@@ -1,7 +1,12 @@
 #include <weir/storage/verify.hpp>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 
 #include <weir/storage/errc.hpp>
@@ -11,6 +16,7 @@
 #include <weir/storage/rocksdb/engine.hpp>
 #include <weir/storage/store.hpp>
 #include <weir/tests/storage/support/store_fixture.hpp>
+#include <weir/tests/storage/support/unprivileged.hpp>
 
 namespace weir::storage {
 namespace {
@@ -150,6 +156,75 @@ TEST_F(VerifyTest, AHorizonFromTheFutureIsFound) {
     batch.put(Family::meta, internal::horizon_key, internal::encode_version(Version{99}));
   });
   expect_fault("keeps versions from 99");
+}
+
+/// Every file with its content.
+std::map<std::string, std::string> files_in(const std::filesystem::path& path) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    files[entry.path()] =
+        entry.is_directory() ? "a directory" : std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  return files;
+}
+
+void set_permissions(const std::filesystem::path& path, unsigned directory, unsigned file) {
+  using std::filesystem::perms;
+  std::filesystem::permissions(path, static_cast<perms>(directory));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    const unsigned mode = entry.is_directory() ? directory : file;
+    std::filesystem::permissions(entry.path(), static_cast<perms>(mode));
+  }
+}
+
+TEST_F(VerifyTest, ChangesNothing) {
+  const auto before = files_in(path());
+  ASSERT_TRUE(verify(path()));
+  EXPECT_EQ(files_in(path()), before);
+}
+
+TEST_F(VerifyTest, ReadsTheLogOfACrashedProcessAndLeavesItThere) {
+  const auto crashed = directory_ / "crashed";
+  {
+    Store store = Store::open(system_, {.directory = path()}).value();
+    const auto rows = system_.run(store.open_rows<std::uint64_t, std::string>("rows")).value();
+    newest_ = system_.run(test::commit_rows(store, rows, {{9, "nine"}})).value();
+    std::filesystem::copy(path(), crashed, std::filesystem::copy_options::recursive);
+  }
+  const auto before = files_in(crashed);
+  const auto report = verify(crashed);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->newest, newest_);
+  EXPECT_EQ(report->rows, 5U);
+  EXPECT_EQ(files_in(crashed), before);
+}
+
+TEST_F(VerifyTest, NeedsNoRightToWrite) {
+  std::filesystem::permissions(directory_.path(), static_cast<std::filesystem::perms>(0755));
+  set_permissions(path(), 0555, 0444);
+  {
+    const test::Unprivileged unprivileged;
+    ASSERT_NE(::access((path() / "data").c_str(), W_OK), 0);
+    const auto report = verify(path());
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->newest, newest_);
+  }
+  set_permissions(path(), 0755, 0644);
+}
+
+TEST_F(VerifyTest, AStoreThatWasNeverFinishedIsEmpty) {
+  const auto begun = directory_ / "begun";
+  std::filesystem::create_directories(begun / "data");
+  std::filesystem::copy(path() / "FORMAT", begun);
+  const auto report = verify(begun);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->newest, Version{});
+}
+
+TEST_F(VerifyTest, AMissingFileIsFound) {
+  std::filesystem::remove(path() / "data/CURRENT");
+  expect_fault("CURRENT");
 }
 
 TEST_F(VerifyTest, AStoreThatIsOpenIsLocked) {

@@ -22,6 +22,7 @@ class PrefixCheck {
       : disk_(disk), directory_(std::move(directory)), progress_(progress) {}
 
   void run() {
+    ASSERT_NO_FATAL_FAILURE(check_all());
     {
       StoreLife life(disk_, directory_);
       ASSERT_FALSE(life.error()) << life.error()->message();
@@ -33,11 +34,15 @@ class PrefixCheck {
       ASSERT_NO_FATAL_FAILURE(check_savepoints(life));
       ASSERT_NO_FATAL_FAILURE(go_on(life));
     }
+    check_all();
+  }
+
+ private:
+  void check_all() const {
     const auto verified = verify(directory_);
     ASSERT_TRUE(verified) << verified.error().message();
   }
 
- private:
   /// Whose commit each version is: those that were acknowledged are known, of the others the log
   /// tells.
   void check_order(Store& store) {

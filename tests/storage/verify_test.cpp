@@ -29,6 +29,17 @@ std::string stored(std::uint64_t version, std::string_view value) {
   return bytes;
 }
 
+/// The record of a version with another total.
+std::string with_total(const std::string& record, std::uint64_t difference) {
+  internal::ByteReader reader(record);
+  std::string changed;
+  changed.push_back(static_cast<char>(reader.byte()));
+  internal::append_varint(reader.varint(), changed);
+  internal::append_varint(reader.varint() + difference, changed);
+  changed.append(reader.rest());
+  return changed;
+}
+
 /// A closed store of a few versions, to be tampered with.
 class VerifyTest : public ::testing::Test {
  protected:
@@ -56,6 +67,17 @@ class VerifyTest : public ::testing::Test {
     change(*batch);
     ASSERT_TRUE(engine->write(*batch, engine::Wait::allowed));
     ASSERT_TRUE(engine->close());
+  }
+  /// Gives the record as it was.
+  std::string change_total(Version version) {
+    const std::string key = internal::log_key(version);
+    std::string record;
+    {
+      const auto engine = rocksdb::open_engine({.directory = path() / "data"}).value();
+      EXPECT_TRUE(engine->get(Family::log, key, record, engine::Wait::allowed).value());
+    }
+    tamper([&](engine::Batch& batch) { batch.put(Family::log, key, with_total(record, 1)); });
+    return record;
   }
   void expect_fault(const std::string& text) {
     const auto report = verify(path());
@@ -225,6 +247,27 @@ TEST_F(VerifyTest, AStoreThatWasNeverFinishedIsEmpty) {
 TEST_F(VerifyTest, AMissingFileIsFound) {
   std::filesystem::remove(path() / "data/CURRENT");
   expect_fault("CURRENT");
+}
+
+TEST_F(VerifyTest, ATotalThatWasTamperedWithIsFoundInEveryRecord) {
+  for (Version version{1}; version <= newest_; version = version.next()) {
+    const std::string record = change_total(version);
+    expect_fault("does not go on where the record before it ends");
+    tamper(
+        [&](engine::Batch& batch) { batch.put(Family::log, internal::log_key(version), record); });
+    ASSERT_TRUE(verify(path()));
+  }
+}
+
+TEST_F(VerifyTest, ATotalThatWasTamperedWithIsFoundInTheOnlyRecord) {
+  std::filesystem::remove_all(path());
+  {
+    Store store = Store::open(system_, {.directory = path()}).value();
+    ASSERT_TRUE((system_.run(store.open_rows<std::uint64_t, std::string>("rows"))));
+  }
+  ASSERT_TRUE(verify(path()));
+  change_total(Version{1});
+  expect_fault("does not go on where the record before it ends");
 }
 
 TEST_F(VerifyTest, AStoreThatIsOpenIsLocked) {

@@ -87,10 +87,29 @@ Result<bool> is_unused(const fs::path& path) {
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename();
-    if (name != "LOCK" && name != "FORMAT.new") return false;
+    const bool is_empty_data = name == "data" && fs::is_empty(entry->path(), error);
+    if (name != "LOCK" && name != "FORMAT.new" && !is_empty_data) return false;
   }
   if (error) return file_error(error.value(), path, "cannot be listed");
   return true;
+}
+
+/// FORMAT comes last: what has one has all its names on disk, and had a directory for data.
+Result<> make_in(const fs::path& path) {
+  if (auto synced = sync_name(path); !synced) return synced;
+  const fs::path data = path / "data";
+  if (::mkdir(data.c_str(), 0755) != 0 && errno != EEXIST) {
+    return file_error(errno, data, "cannot be made");
+  }
+  return StoreDirectory::write_format(path);
+}
+
+Result<> check_data(const fs::path& data) {
+  std::error_code error;
+  if (fs::is_directory(data, error)) return {};
+  return Error(
+      Errc::corruption,
+      data.string() + " is missing: restore a backup, or remove what is left of the store");
 }
 
 }  // namespace
@@ -123,6 +142,11 @@ Result<> StoreDirectory::write_format(const fs::path& path) {
   return write_whole_file(path / "FORMAT", std::string(magic) + std::to_string(format) + "\n");
 }
 
+Result<> StoreDirectory::check_store(const fs::path& path) {
+  if (auto checked = check_format(path); !checked) return checked;
+  return check_data(path / "data");
+}
+
 Result<StoreDirectory> StoreDirectory::open(fs::path path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return file_error(errno, path, "cannot be made");
@@ -137,21 +161,21 @@ Result<StoreDirectory> StoreDirectory::open(fs::path path) {
       return Error(Errc::not_a_store,
                    path.string() + " is not empty, and has no file FORMAT: not a Weir store");
     }
-  } else if (auto checked = check_format(path); !checked) {
+  } else if (auto checked = check_store(path); !checked) {
     return checked.error();
   }
   auto lock = lock_in(path);
   if (!lock) return lock.error();
   StoreDirectory directory(std::move(path), *lock);
   if (!has_format) {
-    if (auto written = write_format(directory.path_); !written) return written.error();
+    if (auto made = make_in(directory.path_); !made) return made.error();
   }
   return directory;
 }
 
 Result<StoreDirectory> StoreDirectory::open_to_read(fs::path path) {
   if (auto checked = check_kind(path); !checked) return checked.error();
-  if (auto checked = check_format(path); !checked) return checked.error();
+  if (auto checked = check_store(path); !checked) return checked.error();
   auto lock = lock_to_read(path);
   if (!lock) return lock.error();
   return StoreDirectory(std::move(path), *lock);

@@ -38,6 +38,7 @@ class StoreDirectory {
   static Result<> check_format(const std::filesystem::path& path);
 
  private:
+  static Result<> check_store(const std::filesystem::path& path);
   StoreDirectory(std::filesystem::path path, int lock) noexcept
       : path_(std::move(path)), lock_(lock) {}
 

@@ -132,5 +132,23 @@ TEST_F(DirectoryTest, IsNotOpenedWhileItIsVerified) {
   EXPECT_TRUE(open(directory_ / "store"));
 }
 
+TEST_F(DirectoryTest, AStoreThatLostItsDataIsNotBegunAgain) {
+  {
+    ASSERT_TRUE(open(directory_ / "store"));
+  }
+  fs::remove_all(directory_ / "store/data");
+  expect_refused(directory_ / "store", Errc::corruption, "store/data");
+  EXPECT_EQ(verify(directory_ / "store").error(), Errc::corruption);
+  EXPECT_FALSE(fs::exists(directory_ / "store/data"));
+}
+
+TEST_F(DirectoryTest, AStoreThatWasBeingMadeIsMade) {
+  fs::create_directories(directory_ / "store/data");
+  write(directory_ / "store/FORMAT.new", "weir st");
+  write(directory_ / "store/LOCK", "");
+  EXPECT_TRUE(open(directory_ / "store"));
+  EXPECT_TRUE(verify(directory_ / "store"));
+}
+
 }  // namespace
 }  // namespace weir::storage

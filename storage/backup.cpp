@@ -91,6 +91,7 @@ Result<BackupInfo> make_backup(engine::Engine& engine, const fs::path& directory
   Unfinished unfinished(directory);
   Manifest manifest{.version = version, .microseconds = microseconds, .files = {}};
   if (auto filled = fill(engine, directory, manifest); !filled) return filled.error();
+  if (auto synced = internal::sync_name(directory); !synced) return synced.error();
   unfinished.keep();
   return manifest.info(directory);
 }
@@ -125,9 +126,7 @@ Result<BackupInfo> restore_backup(const fs::path& backup, const fs::path& target
   fs::rename(aside, target, error);
   if (error) return internal::file_error(error.value(), target, "cannot be named");
   unfinished.keep();
-  if (auto synced = internal::sync_directory(target.parent_path()); !synced) {
-    return synced.error();
-  }
+  if (auto synced = internal::sync_name(target); !synced) return synced.error();
   return manifest->info(target);
 }
 

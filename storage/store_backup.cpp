@@ -44,6 +44,7 @@ Result<BackupInfo> make_savepoint_now(StoreCore& core, const std::string& name,
   std::error_code error;
   fs::create_directory(path->parent_path(), error);
   if (error) return internal::file_error(error.value(), path->parent_path(), "cannot be made");
+  if (auto synced = internal::sync_name(path->parent_path()); !synced) return synced.error();
   return back_up_now(core, *path, microseconds);
 }
 

@@ -7,6 +7,7 @@
 
 #include <weir/storage/change.hpp>
 #include <weir/storage/engine/engine.hpp>
+#include <weir/storage/engine/memory_engine.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/internal/change_format.hpp>
 #include <weir/storage/internal/checkpoint_format.hpp>
@@ -128,7 +129,9 @@ class Verifier {
 
   Result<> check_log() {
     Version expected = report_.oldest_logged;
+    // Of what came before a log that has been collected only its total is known.
     std::optional<std::uint64_t> total;
+    if (expected == Version{1}) total = 0;
     std::uint64_t records = 0;
     auto walked =
         walk(Family::log, records, [&](std::string_view key, std::string_view value) -> Result<> {
@@ -191,12 +194,14 @@ Result<VerifyReport> verify(Engine& engine, VerifyOptions options) {
 }
 
 Result<VerifyReport> verify(const std::filesystem::path& directory, VerifyOptions options) {
-  if (auto format = internal::StoreDirectory::check_format(directory); !format) {
-    return format.error();
-  }
-  auto held = internal::StoreDirectory::open(directory);
+  auto held = internal::StoreDirectory::open_to_read(directory);
   if (!held) return held.error();
-  auto engine = rocksdb::open_engine({.directory = held->data()});
+  auto engine = rocksdb::open_engine({.directory = held->data(), .is_read_only = true});
+  if (!engine && engine.error() == Errc::not_found) {
+    // A crash came before the first commit: nothing is in it yet.
+    engine::MemoryEngine empty;
+    return verify(empty, std::move(options));
+  }
   if (!engine) return engine.error();
   return verify(**engine, std::move(options));
 }

@@ -31,7 +31,8 @@ struct VerifyOptions {
 
 /// Walks everything in a store that is not open: every checksum, every key and value, the order of
 /// versions, and whether rows, their history and the change log agree. Gives the first fault with
-/// its place, as `Errc::corruption`. Waits for the disk, for as long as it takes to read it all.
+/// its place, as `Errc::corruption`. Changes nothing, and needs no right to. Waits for the disk,
+/// for as long as it takes to read it all; the store cannot be opened meanwhile.
 Result<VerifyReport> verify(const std::filesystem::path& directory, VerifyOptions options = {});
 
 /// The same for an engine that is open already.

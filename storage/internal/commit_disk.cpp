@@ -16,7 +16,8 @@ using engine::Wait;
 using Mode = Durability::Mode;
 
 Error until_reopened(const Error& cause, std::error_code code) {
-  return Error(code, cause.message() + "; nothing is committed until the store is reopened");
+  const char* first = cause == Errc::no_space ? "; make room: " : "; ";
+  return Error(code, cause.message() + first + "nothing is committed until the store is reopened");
 }
 
 /// On a thread that may wait, even when the system is stopping and lends none any more.

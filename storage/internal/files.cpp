@@ -65,6 +65,11 @@ Result<> sync_directory(const fs::path& path) {
   return sync_path(path.empty() ? fs::path(".") : path, O_RDONLY | O_DIRECTORY);
 }
 
+Result<> sync_name(const fs::path& path) {
+  // With or without a separator at its end.
+  return sync_directory((path / "").parent_path().parent_path());
+}
+
 Result<std::string> read_whole_file(const fs::path& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);

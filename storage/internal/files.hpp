@@ -14,6 +14,8 @@ Error file_error(int error, const std::filesystem::path& path, std::string_view 
 /// Writes a file aside, syncs it and renames it: it is whole or not there.
 Result<> write_whole_file(const std::filesystem::path& path, std::string_view content);
 Result<> sync_directory(const std::filesystem::path& path);
+/// Syncs the directory that holds the name `path`: only then does what is in it survive a crash.
+Result<> sync_name(const std::filesystem::path& path);
 Result<std::string> read_whole_file(const std::filesystem::path& path);
 /// Copies and syncs.
 Result<> copy_file(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -63,6 +63,11 @@ Result<std::shared_ptr<StoreCore>> open_core(ActorSystem& system, StoreOptions o
 Result<std::shared_ptr<StoreCore>> open_core_on(ActorSystem& system, StoreOptions options,
                                                 std::unique_ptr<Engine> engine) {
   Parts parts;
+  if (!options.directory.empty()) {
+    auto directory = StoreDirectory::open(options.directory);
+    if (!directory) return directory.error();
+    parts.directory.emplace(*std::move(directory));
+  }
   parts.engine = std::move(engine);
   return start(system, std::move(options), std::move(parts));
 }

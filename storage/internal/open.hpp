@@ -14,7 +14,7 @@ namespace weir::storage::internal {
 /// Opens what the options name and starts the commit actor.
 Result<std::shared_ptr<StoreCore>> open_core(ActorSystem& system, StoreOptions options);
 
-/// The same on an engine that is there already.
+/// The same on an engine that is there already: that of the directory, if the options name one.
 Result<std::shared_ptr<StoreCore>> open_core_on(ActorSystem& system, StoreOptions options,
                                                 std::unique_ptr<engine::Engine> engine);
 

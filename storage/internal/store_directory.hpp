@@ -20,6 +20,8 @@ class StoreDirectory {
   /// Makes it if it is not there. Refuses one that holds something else, has a format that this
   /// version does not know, cannot be written to, or is open elsewhere.
   static Result<StoreDirectory> open(std::filesystem::path path);
+  /// Neither makes nor changes anything: for tools that read. Several may, while nobody writes.
+  static Result<StoreDirectory> open_to_read(std::filesystem::path path);
 
   StoreDirectory(StoreDirectory&& other) noexcept
       : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
@@ -36,11 +38,12 @@ class StoreDirectory {
   static Result<> check_format(const std::filesystem::path& path);
 
  private:
+  static Result<> check_store(const std::filesystem::path& path);
   StoreDirectory(std::filesystem::path path, int lock) noexcept
       : path_(std::move(path)), lock_(lock) {}
 
   std::filesystem::path path_;
-  int lock_ = -1;  // descriptor
+  int lock_ = -1;  // descriptor; none of one that is read and was never opened
 };
 
 }  // namespace weir::storage::internal

@@ -25,6 +25,9 @@ struct EngineOptions {
   /// How many files are kept open. Zero: half of what the process may open, so that sockets have
   /// the other half.
   std::size_t open_files_max = 0;
+  /// Nothing is made, locked or changed, and writing gives `read_only`. What only a log holds is
+  /// read into memory. Nobody may write there meanwhile.
+  bool is_read_only = false;
   /// Told what happens below. Must outlive the engine.
   engine::EventSink* events = nullptr;
 };
@@ -33,7 +36,8 @@ struct EngineOptions {
 /// batch up to some moment after the last successful sync is there, and none after it.
 ///
 /// Fails with `locked` (names the process), `read_only`, `corruption` (names the file),
-/// `not_a_store`, `unsupported_format`, `invalid_argument`, `no_space` or `io_error`.
+/// `not_a_store`, `unsupported_format`, `invalid_argument`, `no_space` or `io_error`; to be read
+/// only, also with `not_found` if the making of an engine was begun there at most.
 Result<std::unique_ptr<engine::Engine>> open_engine(EngineOptions options);
 
 }  // namespace weir::storage::rocksdb

@@ -7,10 +7,12 @@
 #include <optional>
 #include <string>
 
+#include <weir/runtime/task_scope.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/store.hpp>
 #include <weir/storage/verify.hpp>
 #include <weir/tests/storage/support/store_fixture.hpp>
+#include <weir/tests/storage/support/workload.hpp>
 
 namespace weir::storage {
 namespace {
@@ -156,6 +158,91 @@ TEST_F(BackupTest, ABadNameForASavepointIsToldBack) {
     EXPECT_EQ(made.error(), Errc::invalid_argument);
     EXPECT_NE(made.error().message().find("\"" + name + "\""), std::string::npos);
     EXPECT_EQ(system_.run(store_->remove_savepoint(name)).error(), Errc::invalid_argument);
+  }
+}
+
+/// Commits one after the other, each with a row, a state and a checkpoint of the same number, until
+/// told to end.
+Task<> commit_on(Store* store, test::Spaces spaces, const bool* is_over) {
+  for (std::uint64_t number = 1; !*is_over; ++number) {
+    const std::string text = std::to_string(number);
+    auto transaction = store->begin();
+    transaction.put(spaces.rows, number % 16, text);
+    transaction.put(spaces.states, 0, text);
+    transaction.set_checkpoint("numbers", transaction.version(), text);
+    transaction.set_origin(text);
+    const auto committed = co_await transaction.commit();
+    EXPECT_TRUE(committed) << committed.error().message();
+    if (!committed) co_return;
+  }
+}
+
+Task<> back_up_meanwhile(Store* store, test::Spaces spaces, fs::path directory, int backups) {
+  bool is_over = false;
+  TaskScope scope;
+  scope.spawn(commit_on(store, spaces, &is_over));
+  for (int i = 0; i < backups; ++i) {
+    const Version before = store->version();
+    (void)co_await store->log().wait_past({before.number + 20});
+    const auto made = i % 2 == 0 ? co_await store->back_up(directory / std::to_string(i))
+                                 : co_await store->make_savepoint(std::to_string(i));
+    EXPECT_TRUE(made) << made.error().message();
+    if (made) EXPECT_GE(made->version, before);
+  }
+  is_over = true;
+  co_await scope.join();
+}
+
+class BackupOfBusyStore : public ::testing::TestWithParam<Durability::Mode> {
+ protected:
+  StoreOptions options(const std::string& name) const {
+    StoreOptions options{.directory = directory_ / name};
+    options.durability.mode = GetParam();
+    options.retention.history = options.retention.log = std::chrono::hours(1);
+    return options;
+  }
+
+  /// The copy is the original as it was at one version, and each of its parts says which.
+  void expect_one_version(Store& original, const test::Spaces& spaces, const fs::path& backup) {
+    const auto info = restore_backup(backup, directory_ / "restored");
+    ASSERT_TRUE(info) << info.error().message();
+    const auto verified = verify(directory_ / "restored");
+    ASSERT_TRUE(verified) << verified.error().message();
+    {
+      Store copy = Store::open(system_, options("restored")).value();
+      const Version version = copy.version();
+      EXPECT_GE(version, info->version);
+      const auto found = system_.run(test::open_spaces(&copy)).value();
+      EXPECT_EQ(test::rows_at(copy, found.rows, version),
+                test::rows_at(original, spaces.rows, version));
+      auto transaction = copy.begin();
+      const auto state = transaction.get(found.states, 0).blocking().value();
+      const auto checkpoint = transaction.checkpoint("numbers").blocking().value();
+      const auto last = copy.log().read_blocking({version.number - 1}).value();
+      EXPECT_EQ(state, last.front().origin());
+      EXPECT_EQ(checkpoint->payload, last.front().origin());
+    }
+    fs::remove_all(directory_ / "restored");
+  }
+
+  ActorSystem system_{{.threads = 2}};
+  test::TemporaryDirectory directory_;
+};
+INSTANTIATE_TEST_SUITE_P(Modes, BackupOfBusyStore,
+                         ::testing::Values(Durability::Mode::durable, Durability::Mode::memory),
+                         [](const auto& mode) {
+                           return mode.param == Durability::Mode::durable ? "Durable" : "Memory";
+                         });
+
+TEST_P(BackupOfBusyStore, IsTheStoreAtOneVersion) {
+  static constexpr int backups = 6;
+  Store store = Store::open(system_, options("store")).value();
+  const auto spaces = system_.run(test::open_spaces(&store)).value();
+  system_.run(back_up_meanwhile(&store, spaces, directory_.path(), backups));
+  for (int i = 0; i < backups && !HasFatalFailure(); ++i) {
+    const std::string name = std::to_string(i);
+    expect_one_version(store, spaces,
+                       directory_ / (i % 2 == 0 ? name : "store/savepoints/" + name));
   }
 }
 

@@ -8,9 +8,11 @@
 #include <string>
 
 #include <weir/storage/errc.hpp>
+#include <weir/storage/internal/store_directory.hpp>
 #include <weir/storage/store.hpp>
 #include <weir/storage/verify.hpp>
 #include <weir/tests/storage/support/temporary_directory.hpp>
+#include <weir/tests/storage/support/unprivileged.hpp>
 
 namespace weir::storage {
 namespace {
@@ -25,6 +27,9 @@ class DirectoryTest : public ::testing::Test {
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error(), code) << opened.error().message();
     EXPECT_NE(opened.error().message().find(text), std::string::npos) << opened.error().message();
+  }
+  void set_mode(const std::string& name, mode_t mode) {
+    ASSERT_EQ(::chmod((directory_ / name).c_str(), mode), 0);
   }
   static void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
 
@@ -88,13 +93,61 @@ TEST_F(DirectoryTest, AMissingParentIsNamed) {
 }
 
 TEST_F(DirectoryTest, ADirectoryThatCannotBeWrittenToIsReadOnly) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   {
     ASSERT_TRUE(open(directory_ / "store"));
   }
-  ASSERT_EQ(::chmod((directory_ / "store/data").c_str(), 0555), 0);
-  expect_refused(directory_ / "store", Errc::read_only, "store/data");
-  ASSERT_EQ(::chmod((directory_ / "store/data").c_str(), 0755), 0);
+  set_mode(".", 0755);
+  set_mode("store", 0777);
+  set_mode("store/LOCK", 0666);
+  set_mode("store/data", 0555);
+  {
+    const test::Unprivileged unprivileged;
+    expect_refused(directory_ / "store", Errc::read_only, "store/data");
+  }
+  set_mode("store/data", 0755);
+}
+
+TEST_F(DirectoryTest, AStoreOfAnotherUserIsReadOnly) {
+  {
+    ASSERT_TRUE(open(directory_ / "store"));
+  }
+  set_mode(".", 0755);
+  set_mode("store/LOCK", 0444);
+  {
+    const test::Unprivileged unprivileged;
+    expect_refused(directory_ / "store", Errc::read_only, "store/LOCK");
+  }
+}
+
+TEST_F(DirectoryTest, IsNotOpenedWhileItIsVerified) {
+  {
+    ASSERT_TRUE(open(directory_ / "store"));
+  }
+  {
+    const auto reader = internal::StoreDirectory::open_to_read(directory_ / "store");
+    ASSERT_TRUE(reader) << reader.error().message();
+    EXPECT_TRUE(verify(directory_ / "store")) << "others may read as well";
+    expect_refused(directory_ / "store", Errc::locked, "is being verified");
+  }
+  EXPECT_TRUE(open(directory_ / "store"));
+}
+
+TEST_F(DirectoryTest, AStoreThatLostItsDataIsNotBegunAgain) {
+  {
+    ASSERT_TRUE(open(directory_ / "store"));
+  }
+  fs::remove_all(directory_ / "store/data");
+  expect_refused(directory_ / "store", Errc::corruption, "store/data");
+  EXPECT_EQ(verify(directory_ / "store").error(), Errc::corruption);
+  EXPECT_FALSE(fs::exists(directory_ / "store/data"));
+}
+
+TEST_F(DirectoryTest, AStoreThatWasBeingMadeIsMade) {
+  fs::create_directories(directory_ / "store/data");
+  write(directory_ / "store/FORMAT.new", "weir st");
+  write(directory_ / "store/LOCK", "");
+  EXPECT_TRUE(open(directory_ / "store"));
+  EXPECT_TRUE(verify(directory_ / "store"));
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
 #include <weir/storage/verify.hpp>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 
 #include <weir/storage/errc.hpp>
@@ -11,6 +16,7 @@
 #include <weir/storage/rocksdb/engine.hpp>
 #include <weir/storage/store.hpp>
 #include <weir/tests/storage/support/store_fixture.hpp>
+#include <weir/tests/storage/support/unprivileged.hpp>
 
 namespace weir::storage {
 namespace {
@@ -21,6 +27,17 @@ std::string stored(std::uint64_t version, std::string_view value) {
   std::string bytes;
   internal::append_stored(bytes, Version{version}, value);
   return bytes;
+}
+
+/// The record of a version with another total.
+std::string with_total(const std::string& record, std::uint64_t difference) {
+  internal::ByteReader reader(record);
+  std::string changed;
+  changed.push_back(static_cast<char>(reader.byte()));
+  internal::append_varint(reader.varint(), changed);
+  internal::append_varint(reader.varint() + difference, changed);
+  changed.append(reader.rest());
+  return changed;
 }
 
 /// A closed store of a few versions, to be tampered with.
@@ -50,6 +67,17 @@ class VerifyTest : public ::testing::Test {
     change(*batch);
     ASSERT_TRUE(engine->write(*batch, engine::Wait::allowed));
     ASSERT_TRUE(engine->close());
+  }
+  /// Gives the record as it was.
+  std::string change_total(Version version) {
+    const std::string key = internal::log_key(version);
+    std::string record;
+    {
+      const auto engine = rocksdb::open_engine({.directory = path() / "data"}).value();
+      EXPECT_TRUE(engine->get(Family::log, key, record, engine::Wait::allowed).value());
+    }
+    tamper([&](engine::Batch& batch) { batch.put(Family::log, key, with_total(record, 1)); });
+    return record;
   }
   void expect_fault(const std::string& text) {
     const auto report = verify(path());
@@ -150,6 +178,96 @@ TEST_F(VerifyTest, AHorizonFromTheFutureIsFound) {
     batch.put(Family::meta, internal::horizon_key, internal::encode_version(Version{99}));
   });
   expect_fault("keeps versions from 99");
+}
+
+/// Every file with its content.
+std::map<std::string, std::string> files_in(const std::filesystem::path& path) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    files[entry.path()] =
+        entry.is_directory() ? "a directory" : std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  return files;
+}
+
+void set_permissions(const std::filesystem::path& path, unsigned directory, unsigned file) {
+  using std::filesystem::perms;
+  std::filesystem::permissions(path, static_cast<perms>(directory));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    const unsigned mode = entry.is_directory() ? directory : file;
+    std::filesystem::permissions(entry.path(), static_cast<perms>(mode));
+  }
+}
+
+TEST_F(VerifyTest, ChangesNothing) {
+  const auto before = files_in(path());
+  ASSERT_TRUE(verify(path()));
+  EXPECT_EQ(files_in(path()), before);
+}
+
+TEST_F(VerifyTest, ReadsTheLogOfACrashedProcessAndLeavesItThere) {
+  const auto crashed = directory_ / "crashed";
+  {
+    Store store = Store::open(system_, {.directory = path()}).value();
+    const auto rows = system_.run(store.open_rows<std::uint64_t, std::string>("rows")).value();
+    newest_ = system_.run(test::commit_rows(store, rows, {{9, "nine"}})).value();
+    std::filesystem::copy(path(), crashed, std::filesystem::copy_options::recursive);
+  }
+  const auto before = files_in(crashed);
+  const auto report = verify(crashed);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->newest, newest_);
+  EXPECT_EQ(report->rows, 5U);
+  EXPECT_EQ(files_in(crashed), before);
+}
+
+TEST_F(VerifyTest, NeedsNoRightToWrite) {
+  std::filesystem::permissions(directory_.path(), static_cast<std::filesystem::perms>(0755));
+  set_permissions(path(), 0555, 0444);
+  {
+    const test::Unprivileged unprivileged;
+    ASSERT_NE(::access((path() / "data").c_str(), W_OK), 0);
+    const auto report = verify(path());
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->newest, newest_);
+  }
+  set_permissions(path(), 0755, 0644);
+}
+
+TEST_F(VerifyTest, AStoreThatWasNeverFinishedIsEmpty) {
+  const auto begun = directory_ / "begun";
+  std::filesystem::create_directories(begun / "data");
+  std::filesystem::copy(path() / "FORMAT", begun);
+  const auto report = verify(begun);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->newest, Version{});
+}
+
+TEST_F(VerifyTest, AMissingFileIsFound) {
+  std::filesystem::remove(path() / "data/CURRENT");
+  expect_fault("CURRENT");
+}
+
+TEST_F(VerifyTest, ATotalThatWasTamperedWithIsFoundInEveryRecord) {
+  for (Version version{1}; version <= newest_; version = version.next()) {
+    const std::string record = change_total(version);
+    expect_fault("does not go on where the record before it ends");
+    tamper(
+        [&](engine::Batch& batch) { batch.put(Family::log, internal::log_key(version), record); });
+    ASSERT_TRUE(verify(path()));
+  }
+}
+
+TEST_F(VerifyTest, ATotalThatWasTamperedWithIsFoundInTheOnlyRecord) {
+  std::filesystem::remove_all(path());
+  {
+    Store store = Store::open(system_, {.directory = path()}).value();
+    ASSERT_TRUE((system_.run(store.open_rows<std::uint64_t, std::string>("rows"))));
+  }
+  ASSERT_TRUE(verify(path()));
+  change_total(Version{1});
+  expect_fault("does not go on where the record before it ends");
 }
 
 TEST_F(VerifyTest, AStoreThatIsOpenIsLocked) {

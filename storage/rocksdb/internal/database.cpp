@@ -47,7 +47,11 @@ Status Database::open() {
   }
   std::vector<::rocksdb::ColumnFamilyHandle*> handles;
   ::rocksdb::DB* database = nullptr;
-  Status status = ::rocksdb::DB::Open(tuning_.database, directory_, families, &handles, &database);
+  const Status status =
+      options_.is_read_only
+          ? ::rocksdb::DB::OpenForReadOnly(tuning_.database, directory_, families, &handles,
+                                           &database)
+          : ::rocksdb::DB::Open(tuning_.database, directory_, families, &handles, &database);
   if (!status.ok()) return status;
   database_.reset(database);
   std::ranges::copy(handles, handles_.begin());
@@ -62,6 +66,7 @@ Result<> Database::check_open() const {
 
 Result<> Database::check_writable() const {
   if (auto open = check_open(); !open) return open;
+  if (options_.is_read_only) return Error(Errc::read_only, directory_ + " is open to be read only");
   return failure_.check();
 }
 
@@ -250,7 +255,7 @@ Result<> Database::close() {
   check(cursors_.open.load(std::memory_order_acquire) == 0,
         "a cursor is still open when its engine closes");
   Result<> writable = failure_.check();
-  Status status = writable ? persist() : Status::OK();
+  Status status = writable && !options_.is_read_only ? persist() : Status::OK();
   if (Status released = release(); status.ok()) status = std::move(released);
   if (!writable) return writable;
   if (!status.ok()) return to_error(status, directory_, "close");

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <weir/storage/rocksdb/internal/database.hpp>
 #include <weir/storage/rocksdb/internal/diagnosis.hpp>
@@ -59,6 +60,22 @@ Result<> check_content(const path& directory) {
   return {};
 }
 
+/// Before anything is written every family has been made.
+Result<> prepare_to_read(const path& directory, ::rocksdb::Env* environment) {
+  const Error not_made(Errc::not_found, directory.string() + " holds no engine");
+  std::error_code error;
+  if (!std::filesystem::exists(directory, error)) return not_made;
+  if (auto checked = check_content(directory); !checked) return checked;
+  if (!std::filesystem::exists(directory / "CURRENT", error)) return not_made;
+  ::rocksdb::DBOptions options;
+  if (environment) options.env = environment;
+  std::vector<std::string> families;
+  const auto listed = ::rocksdb::DB::ListColumnFamilies(options, directory.string(), &families);
+  if (!listed.ok()) return diagnose(listed, directory, environment);
+  if (families.size() < engine::family_count) return not_made;
+  return {};
+}
+
 Result<> prepare(const path& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -88,7 +105,9 @@ Result<std::unique_ptr<engine::Engine>> open_engine_on(
   }
   options.directory = std::filesystem::absolute(options.directory).lexically_normal();
   if (!options.directory.has_filename()) options.directory = options.directory.parent_path();
-  if (auto prepared = prepare(options.directory); !prepared) return std::move(prepared).error();
+  auto prepared = options.is_read_only ? prepare_to_read(options.directory, environment.get())
+                                       : prepare(options.directory);
+  if (!prepared) return std::move(prepared).error();
   const path directory = options.directory;
   auto database = std::make_unique<Database>(std::move(options), environment);
   if (const auto status = database->open(); !status.ok()) {

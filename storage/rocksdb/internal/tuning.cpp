@@ -3,9 +3,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstddef>
 
 #include <rocksdb/convenience.h>
+#include <rocksdb/env.h>
 #include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/statistics.h>
@@ -95,6 +97,13 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
   return options;
 }
 
+/// For those who may not write, not even what RocksDB has to say.
+class SilentLogger final : public ::rocksdb::Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
 void protect(::rocksdb::DBOptions& options, const EngineOptions& ours) {
   options.paranoid_checks = true;
   options.wal_recovery_mode = ::rocksdb::WALRecoveryMode::kPointInTimeRecovery;
@@ -128,12 +137,14 @@ Tuning make_tuning(const EngineOptions& options) {
   database.max_open_files = max_open_files(options);
   // Starting sixteen threads, as is usual, takes longer than opening the files of a small store.
   database.max_file_opening_threads = 4;
-  // Files are removed on RocksDB's threads, not on the one that ends a cursor.
-  database.avoid_unnecessary_blocking_io = true;
+  // Files are removed on RocksDB's threads, not on the one that ends a cursor. When it only reads
+  // it removes none, and RocksDB 7.8 aborts if it were to hand that on.
+  database.avoid_unnecessary_blocking_io = !options.is_read_only;
   database.skip_stats_update_on_db_open = true;
   database.keep_log_file_num = 2;
   database.max_log_file_size = mebibyte;
   database.info_log_level = ::rocksdb::InfoLogLevel::WARN_LEVEL;
+  if (options.is_read_only) database.info_log = std::make_shared<SilentLogger>();
   database.stats_dump_period_sec = 0;
   database.stats_persist_period_sec = 0;
   database.statistics = ::rocksdb::CreateDBStatistics();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weir/tests/storage/rocksdb/support/faulty_disk.hpp>
+#include <weir/tests/storage/rocksdb/support/stride.hpp>
 #include <weir/tests/storage/support/model.hpp>
 #include <weir/tests/storage/support/temporary_directory.hpp>
 
@@ -21,6 +22,7 @@ using storage::test::RandomWrites;
 using storage::test::TemporaryDirectory;
 using storage::test::Writes;
 using test::FaultyDisk;
+using test::stride;
 using Tail = FaultyDisk::Tail;
 
 /// Batches, and what is done after each: a script in which every kind of file is written, renamed
@@ -83,18 +85,6 @@ class Scenario {
   std::vector<Writes> batches_;
   std::vector<Content> prefixes_;
 };
-
-// Every operation, where that is fast. RocksDB itself is not instrumented, so that a sanitizer sees
-// what it can in a sample.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr std::uint64_t stride = 9;
-#else
-constexpr std::uint64_t stride = 1;
-#endif
-#else
-constexpr std::uint64_t stride = 1;
-#endif
 
 /// Gives the tail that files have after the n-th crash.
 using ChooseTail = Tail (*)(std::uint64_t);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -11,10 +12,11 @@ namespace weir::storage::test {
 /// A directory of its own for one test, removed with everything in it.
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = ::testing::TempDir() + "weir_storage_XXXXXX";
-    if (!::mkdtemp(name.data())) ADD_FAILURE() << "cannot make " << name;
-    path_ = name;
+  TemporaryDirectory() : TemporaryDirectory(::testing::TempDir()) {}
+  /// On a file system in memory if there is one: for tests that sync often, and do not mean it.
+  static TemporaryDirectory in_memory() {
+    const bool is_there = ::access("/dev/shm", W_OK | X_OK) == 0;
+    return TemporaryDirectory(is_there ? "/dev/shm/" : ::testing::TempDir());
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
@@ -27,6 +29,12 @@ class TemporaryDirectory {
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
  private:
+  explicit TemporaryDirectory(const std::string& parent) {
+    std::string name = parent + "weir_storage_XXXXXX";
+    if (!::mkdtemp(name.data())) ADD_FAILURE() << "cannot make " << name;
+    path_ = name;
+  }
+
   std::filesystem::path path_;
 };
 

@@ -82,11 +82,25 @@ void DiskJournal::directory_synced(const Path& directory) {
 
 void DiskJournal::renaming(const Path& from, const Path& to) {
   const std::lock_guard lock(mutex_);
+  if (std::filesystem::is_directory(from)) return move_directory(from, to);
   changes_.push_back({NameChange::Kind::rename, from, to, back_up(to)});
   if (const auto inode = inodes_.extract(from)) {
     inodes_[to] = inode.mapped();
   } else {
     inodes_.erase(to);
+  }
+}
+
+void DiskJournal::move_directory(const Path& from, const Path& to) {
+  const auto moved = [&](const Path& path) {
+    return path.starts_with(from + "/") ? to + path.substr(from.size()) : path;
+  };
+  std::map<Path, std::shared_ptr<Inode>> inodes;
+  for (auto& [path, inode] : inodes_) inodes[moved(path)] = std::move(inode);
+  inodes_ = std::move(inodes);
+  for (NameChange& change : changes_) {
+    change.path = moved(change.path);
+    change.target = moved(change.target);
   }
 }
 
@@ -113,6 +127,8 @@ void DiskJournal::restore(const Path& path, const std::optional<Backup>& backup)
 }
 
 void DiskJournal::undo(const NameChange& change) {
+  // Names go with their directory.
+  if (!std::filesystem::exists(std::filesystem::path(change.path).parent_path())) return;
   switch (change.kind) {
     case NameChange::Kind::create:
       std::filesystem::remove(change.path);

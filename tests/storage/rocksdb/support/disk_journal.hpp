@@ -59,6 +59,8 @@ class DiskJournal {
     std::optional<Backup> replaced = {};  // what was removed, or at the target
   };
 
+  /// Of directories only their files are followed: who makes them syncs their names past this disk.
+  void move_directory(const Path& from, const Path& to);
   std::optional<Backup> back_up(const Path& path);
   void restore(const Path& path, const std::optional<Backup>& backup);
   void undo(const NameChange& change);

@@ -13,8 +13,8 @@ class FaultyFileSystem;
 /// what a real one would hold after a power failure.
 ///
 /// Each write, sync, creation, renaming and removal of a file, and each sync of a directory, is one
-/// operation. RocksDB's own log and lock files are left alone. Nothing is really synced, which
-/// makes it fast. Usable from any thread.
+/// operation. RocksDB's own log and lock files and the names of directories are left alone. Nothing
+/// is really synced, which makes it fast. Usable from any thread.
 class FaultyDisk {
  public:
   enum class Fault : std::uint8_t { io_error, no_space, read_only };

@@ -111,23 +111,25 @@ Result<BackupInfo> check_backup(const fs::path& directory) {
 }
 
 Result<BackupInfo> restore_backup(const fs::path& backup, const fs::path& target) {
+  // A slash at the end would name what is made aside within it.
+  const fs::path place = target.has_filename() ? target : target.parent_path();
   auto manifest = check_files(backup);
   if (!manifest) return manifest.error();
   std::error_code error;
-  if (fs::exists(target, error)) {
-    return Error(Errc::already_exists, target.string() + " is there already");
+  if (fs::exists(place, error)) {
+    return Error(Errc::already_exists, place.string() + " is there already");
   }
   // Made aside, so that a store that is there is a whole one.
-  fs::path aside = target;
+  fs::path aside = place;
   aside += ".restoring";
   if (auto made = make_directory(aside); !made) return made.error();
   Unfinished unfinished(aside);
   if (auto copied = copy_files(*manifest, backup, aside); !copied) return copied.error();
-  fs::rename(aside, target, error);
-  if (error) return internal::file_error(error.value(), target, "cannot be named");
+  fs::rename(aside, place, error);
+  if (error) return internal::file_error(error.value(), place, "cannot be named");
   unfinished.keep();
-  if (auto synced = internal::sync_name(target); !synced) return synced.error();
-  return manifest->info(target);
+  if (auto synced = internal::sync_name(place); !synced) return synced.error();
+  return manifest->info(place);
 }
 
 }  // namespace weir::storage

@@ -6,6 +6,7 @@
 #include <weir/runtime/blocking_pool.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/internal/files.hpp>
+#include <weir/storage/internal/manifest.hpp>
 #include <weir/storage/internal/make_backup.hpp>
 #include <weir/storage/internal/store_core.hpp>
 #include <weir/storage/store.hpp>
@@ -56,7 +57,9 @@ Result<> remove_savepoint_now(const StoreCore& core, const std::string& name) {
     return Error(Errc::not_found,
                  "no savepoint \"" + name + "\" in " + path->parent_path().string());
   }
-  fs::remove_all(*path, error);
+  // The manifest first: what is left by a crash has none, and so is no savepoint.
+  fs::remove(*path / internal::manifest_name, error);
+  if (!error) fs::remove_all(*path, error);
   if (error) return internal::file_error(error.value(), *path, "cannot be removed");
   return {};
 }

@@ -72,7 +72,7 @@ TEST_F(BackupTest, RestoredItIsTheStoreAsItWasAndGoesOn) {
   EXPECT_GT(info->files, 0U);
   commit(3, "after the backup");
   ASSERT_TRUE(check_backup(directory_ / "backup"));
-  ASSERT_TRUE(restore_backup(directory_ / "backup", directory_ / "restored"));
+  ASSERT_TRUE(restore_backup(directory_ / "backup", directory_ / "restored" / ""));
   store_.reset();
   ASSERT_TRUE(verify(directory_ / "restored"));
   open(directory_ / "restored");

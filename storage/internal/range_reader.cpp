@@ -67,25 +67,28 @@ void RangeReader::take_own(Place& place, RowChunk& chunk) {
 }
 
 Result<RowChunk> RangeReader::take(Place& place, Limits limits, RowChunk chunk) {
+  bool is_row_last = false;
   while (chunk.size() < limits.rows_max && chunk.bytes() < limits.bytes_max) {
     if (!place.has_row) {
       // What comes after the place where a cursor failed is not known.
       if (auto status = place.cursor.status(); !status) {
-        if (status.error() == Errc::would_block && chunk.size() > 0) return chunk;
+        if (status.error() == Errc::would_block && chunk.size() > 0) break;
         return status.error();
       }
     }
-    if (is_own_next(place)) {
-      take_own(place, chunk);
-    } else if (place.has_row) {
+    is_row_last = !is_own_next(place) && place.has_row;
+    if (is_row_last) {
       chunk.add(place.cursor.row_key(), place.cursor.value());
       place.has_row = place.cursor.next();
-      rest_.begin = after_row(chunk[chunk.size() - 1].row_key);
+    } else if (is_own_next(place)) {
+      take_own(place, chunk);
     } else {
       chunk.is_last = true;
       return chunk;
     }
   }
+  // Once for all rows: it costs as much as reading one.
+  if (is_row_last) rest_.begin = after_row(chunk[chunk.size() - 1].row_key);
   return chunk;
 }
 

@@ -206,9 +206,9 @@ void await_idle(ActorSystem& system) {
 
 // Both threads sleep, and nothing tells the one that another one is stuck.
 TEST(TimerWatchOfThreads, ATimerArmedByAStuckWorkerIsFiredByTheOneThatSlept) {
-  Bell bell;
   Event done;
   ActorSystem system(quiet(2));
+  Bell bell;
   auto stuck = system.spawn<Stuck>(&bell, &done);
   await_idle(system);
   stuck.send<ArmAndHold>(1ms);
@@ -217,9 +217,9 @@ TEST(TimerWatchOfThreads, ATimerArmedByAStuckWorkerIsFiredByTheOneThatSlept) {
 
 TEST(TimerWatchOfThreads, ATimerArmedBeforeItsWorkerGotStuckIsFiredByTheOneThatSleeps) {
   for (int i = 0; i < 3; ++i) {
-    Bell bell;
     Event done;
     ActorSystem system(quiet(2));
+    Bell bell;
     auto stuck = system.spawn<Stuck>(&bell, &done);
     await_idle(system);
     stuck.send<Arm>(30ms);

@@ -1,7 +1,9 @@
 #include <weir/telemetry/log.hpp>
 
 #include <chrono>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <weir/telemetry/internal/site_table.hpp>
@@ -15,6 +17,19 @@ struct Emitting {
   const Emitting* outer;
 };
 constinit thread_local const Emitting* emitting = nullptr;
+
+// How long a line that a sink writes to another logger may wait. That one's sink may be waiting for
+// this thread: if sinks of two loggers write to each other, somebody has to give up.
+constexpr std::chrono::milliseconds patience_within_sink{100};
+
+bool lock_patiently(std::unique_lock<std::mutex>& lock) {
+  const auto deadline = std::chrono::steady_clock::now() + patience_within_sink;
+  while (!lock.try_lock()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return true;
+}
 
 bool is_emitting(const Logger& logger) noexcept {
   for (const Emitting* each = emitting; each; each = each->outer) {
@@ -103,7 +118,13 @@ void Logger::emit(const LogRecord& record) {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!emitting) {
+    lock.lock();
+  } else if (!lock_patiently(lock)) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   const Emitting self{.logger = this, .outer = emitting};
   emitting = &self;
   for (const LogSink& sink : options_.sinks) {

@@ -1,5 +1,6 @@
 #include <weir/telemetry/log.hpp>
 
+#include <latch>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -213,6 +214,27 @@ TEST(Logger, OnesWhoseSinksWriteToEachOtherDoNotWaitForEachOther) {
   EXPECT_EQ(two.lost_lines(), 0u);
   two.info("out");
   EXPECT_EQ(two.lost_lines(), 1u);
+}
+
+// Each thread is within the sink of its logger before it writes to the other one.
+TEST(Logger, OnesWhoseSinksWriteToEachOtherDoNotWaitForEverOnTwoThreads) {
+  std::latch both_are_within(2);
+  Logger* other = nullptr;
+  std::atomic<bool> is_first_of_one{true};
+  std::atomic<bool> is_first_of_two{true};
+  Logger one(with_sink([&](const LogRecord&) {
+    if (is_first_of_one.exchange(false)) both_are_within.arrive_and_wait();
+    other->info("forth");
+  }));
+  Logger two(with_sink([&](const LogRecord&) {
+    if (is_first_of_two.exchange(false)) both_are_within.arrive_and_wait();
+    one.info("and back");
+  }));
+  other = &two;
+  std::thread thread([&] { one.info("out"); });
+  two.info("out");
+  thread.join();
+  EXPECT_GE(one.lost_lines() + two.lost_lines(), 1u);
 }
 
 TEST(Logger, GivesASinkOneLineAtATime) {

@@ -41,7 +41,7 @@ std::uint64_t hash_value(const T& value) noexcept {
 template <class T>
 bool equal_values(const T& a, const T& b) noexcept {
   if constexpr (std::is_same_v<T, double>) {
-    return a == b || (std::isnan(a) && std::isnan(b));
+    return equal_floats(a, b);
   } else {
     return a == b;
   }

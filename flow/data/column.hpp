@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -56,55 +57,21 @@ class Strings {
   std::vector<std::size_t> ends_;
 };
 
-/// How values of a kind lie in a column: `T` in `std::vector<T>`, or `Strings`.
-template <Kind>
-struct Stored;
-template <>
-struct Stored<Kind::boolean> {
-  using Type = std::uint8_t;
-};
-template <>
-struct Stored<Kind::int64> {
-  using Type = std::int64_t;
-};
-template <>
-struct Stored<Kind::uint64> {
-  using Type = std::uint64_t;
-};
-template <>
-struct Stored<Kind::float64> {
-  using Type = double;
-};
-template <>
-struct Stored<Kind::decimal> {
-  using Type = Int128;
-};  // the coefficient
-template <>
-struct Stored<Kind::text> {
-  using Type = std::string_view;
-};
-template <>
-struct Stored<Kind::bytes> {
-  using Type = std::string_view;
-};
-template <>
-struct Stored<Kind::timestamp> {
-  using Type = std::int64_t;
-};
-template <>
-struct Stored<Kind::date> {
-  using Type = std::int32_t;
-};
-template <>
-struct Stored<Kind::duration> {
-  using Type = std::int64_t;
-};
-template <>
-struct Stored<Kind::uuid> {
-  using Type = Uuid;
-};
+/// How values of a kind lie in a column: `T` in `std::vector<T>`, text and bytes in `Strings`. In
+/// the order of `Kind`.
+using StoredTypes = std::tuple<std::uint8_t,      // bool
+                               std::int64_t,      // int64
+                               std::uint64_t,     // uint64
+                               double,            // float64
+                               Int128,            // decimal: the coefficient
+                               std::string_view,  // text
+                               std::string_view,  // bytes
+                               std::int64_t,      // timestamp
+                               std::int32_t,      // date
+                               std::int64_t,      // duration
+                               Uuid>;
 template <Kind Of>
-using StoredType = typename Stored<Of>::Type;
+using StoredType = std::tuple_element_t<static_cast<std::size_t>(Of) - 1, StoredTypes>;
 
 /// Values of one type, one for each row, some of them null. What a null row holds besides is
 /// unspecified but valid.

@@ -9,8 +9,8 @@
 
 namespace weir::flow::data {
 
-/// A value as text: what a cast gives, and `parse_value` reads. Of null: empty. Bytes as
-/// hexadecimal digits.
+/// A value as text: what a cast gives, and `parse_value` reads. Of null: empty. Not for bytes,
+/// which have no such form.
 std::string text_form(const Value& value);
 
 /// A value of this type from its text, strictly: no spaces around it, nothing left over.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -80,5 +81,8 @@ std::string to_string(const Value& value);
 
 /// NaN equals itself and comes last; zero has no sign.
 std::weak_ordering compare_floats(double a, double b) noexcept;
+inline bool equal_floats(double a, double b) noexcept {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
 
 }  // namespace weir::flow::data

@@ -19,7 +19,7 @@ bool is_less(const T& a, const T& b) noexcept {
 template <class T>
 bool is_equal(const T& a, const T& b) noexcept {
   if constexpr (std::is_same_v<T, double>) {
-    return a == b || (std::isnan(a) && std::isnan(b));
+    return equal_floats(a, b);
   } else {
     return a == b;
   }

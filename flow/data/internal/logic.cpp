@@ -8,7 +8,15 @@ namespace {
 
 enum class Truth : std::uint8_t { no, yes, unknown, failed };
 
-/// Reads an operand with its errors, row by row in order.
+/// The error at a place of the operand's column, or `Errc{}`.
+Errc error_at(const Evaluated& operand, std::size_t place) noexcept {
+  if (operand.errors.empty()) [[likely]]
+    return Errc{};
+  const auto found = std::ranges::lower_bound(operand.errors, place, {}, &RowError::row);
+  return found != operand.errors.end() && found->row == place ? found->code : Errc{};
+}
+
+/// Reads a condition with its errors.
 class Truths {
  public:
   explicit Truths(const Evaluated& operand)
@@ -16,7 +24,7 @@ class Truths {
 
   Truth at(std::size_t row) noexcept {
     const std::size_t place = operand_.at(row);
-    error_ = code_at(place);
+    error_ = error_at(operand_, place);
     if (error_ != Errc{}) return Truth::failed;
     if (operand_.column->is_null(place)) return Truth::unknown;
     return values_[place] != 0 ? Truth::yes : Truth::no;
@@ -25,13 +33,6 @@ class Truths {
   Errc error() const noexcept { return error_; }
 
  private:
-  Errc code_at(std::size_t place) noexcept {
-    if (operand_.errors.empty()) [[likely]]
-      return Errc{};
-    const auto found = std::ranges::lower_bound(operand_.errors, place, {}, &RowError::row);
-    return found != operand_.errors.end() && found->row == place ? found->code : Errc{};
-  }
-
   const Evaluated& operand_;
   std::span<const std::uint8_t> values_;
   Errc error_{};
@@ -52,8 +53,8 @@ class Choices {
   /// The value of an operand, or its error.
   void add(const Evaluated& operand, std::size_t row) {
     const std::size_t place = operand.at(row);
-    const auto error = std::ranges::lower_bound(operand.errors, place, {}, &RowError::row);
-    if (error != operand.errors.end() && error->row == place) return add_error(error->code);
+    const Errc error = error_at(operand, place);
+    if (error != Errc{}) return add_error(error);
     column_->append_from(*operand.column, place);
   }
 
@@ -141,7 +142,7 @@ Result<BoundFunction> bind_is_null(std::span<const ArgumentType> arguments) {
                        .parameters = {arguments[0].type.value_or(Kind::boolean)}};
 }
 
-/// The type of all values at odd places, or of all, for functions that choose among them.
+/// The type that all choices can take.
 Result<DataType> type_of_choices(std::span<const ArgumentType> choices) {
   ArgumentType all = choices[0];
   for (const ArgumentType& choice : choices.subspan(1)) {
@@ -161,8 +162,8 @@ Evaluated first_not_null(std::span<const Evaluated> operands, std::size_t rows, 
   for (std::size_t row = 0; row < rows; ++row) {
     const Evaluated* chosen = &operands.back();
     for (const Evaluated& operand : operands) {
-      const std::uint32_t place = static_cast<std::uint32_t>(operand.at(row));
-      const bool has_failed = std::ranges::binary_search(operand.errors, place, {}, &RowError::row);
+      const std::size_t place = operand.at(row);
+      const bool has_failed = error_at(operand, place) != Errc{};
       if (operand.column->is_null(place) && !has_failed) continue;
       chosen = &operand;
       break;
@@ -209,12 +210,16 @@ Evaluated choose(std::span<const Evaluated> operands, std::size_t rows, DataType
   return std::move(choices).finish(operands);
 }
 
+/// Whether the argument is one of the conditions of a `case`.
+constexpr bool is_condition(std::size_t index, std::size_t count) noexcept {
+  return index % 2 == 0 && index + 1 < count;
+}
+
 Result<BoundFunction> bind_case(std::span<const ArgumentType> arguments) {
   if (arguments.size() < 2) return Error(Errc::invalid_argument, "a case needs a condition");
   std::vector<ArgumentType> values;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const bool is_condition = i % 2 == 0 && i + 1 < arguments.size();
-    if (!is_condition) {
+    if (!is_condition(i, arguments.size())) {
       values.push_back(arguments[i]);
     } else if (auto checked = expect_boolean(arguments[i]); !checked) {
       return checked.error();
@@ -224,8 +229,8 @@ Result<BoundFunction> bind_case(std::span<const ArgumentType> arguments) {
   if (!type) return type.error();
   std::vector<DataType> parameters;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const bool is_condition = i % 2 == 0 && i + 1 < arguments.size();
-    parameters.push_back(is_condition ? DataType(Kind::boolean) : *type);
+    const bool is_bool = is_condition(i, arguments.size());
+    parameters.push_back(is_bool ? DataType(Kind::boolean) : *type);
   }
   return BoundFunction{
       .result = *type,

@@ -67,7 +67,7 @@ TEST(RowCodec, GivesBackWhatItEncoded) {
   }
 }
 
-TEST(RowCodec, RefusesBytesThatAreCutOrToo) {
+TEST(RowCodec, RefusesBytesThatAreCutOrTooMany) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     RandomData random(seed);
     const SchemaRef schema = random.schema(6);

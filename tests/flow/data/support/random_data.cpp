@@ -69,12 +69,7 @@ Value RandomData::value(DataType type, bool is_nullable) {
 ChangeBatch RandomData::batch(const SchemaRef& schema, std::size_t rows) {
   BatchBuilder builder(schema);
   for (std::size_t i = 0; i < rows; ++i) {
-    // Rows that were there before, so that some cancel each other.
-    if (i > 0 && one_in(3)) {
-      (void)builder.add(row(*schema), static_cast<Weight>(below(3)) - 1);
-    } else {
-      (void)builder.add(row(*schema), one_in(2) ? 1 : -1);
-    }
+    (void)builder.add(row(*schema), static_cast<Weight>(below(4)) - 1);
   }
   return builder.finish();
 }

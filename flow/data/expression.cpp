@@ -38,6 +38,11 @@ Expression::Expression(ExpressionNode node)
 Expression::Expression(Value value)
     : Expression(ExpressionNode{.step = Step::literal, .literal = std::move(value)}) {}
 
+std::optional<std::string_view> Expression::column_name() const noexcept {
+  if (node_->step != ExpressionNode::Step::column) return std::nullopt;
+  return node_->name;
+}
+
 Expression col(std::string name) {
   return Expression(ExpressionNode{.step = Step::column, .name = std::move(name)});
 }

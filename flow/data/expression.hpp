@@ -2,7 +2,9 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,8 @@ class Expression {
   explicit Expression(internal::ExpressionNode node);
 
   const internal::ExpressionNode& node() const noexcept { return *node_; }
+  /// If it is nothing but a column.
+  std::optional<std::string_view> column_name() const noexcept;
 
   // Arithmetic. Overflow and division by zero are errors of their row.
   friend Expression operator+(Expression a, Expression b);

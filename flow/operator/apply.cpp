@@ -1,0 +1,16 @@
+#include <weir/flow/operator/apply.hpp>
+
+#include <weir/flow/operator/operator_registry.hpp>
+
+namespace weir::flow::operators {
+
+Result<std::unique_ptr<Operator>> Apply::make(std::span<const data::SchemaRef> inputs,
+                                              const Library& library) const {
+  const auto* make =
+      library.operators != nullptr ? library.operators->find(operator_name) : nullptr;
+  if (make == nullptr)
+    return Error(Errc::unknown_name, "no operator '" + operator_name + "' is registered");
+  return (*make)({.inputs = inputs, .parameters = parameters});
+}
+
+}  // namespace weir::flow::operators

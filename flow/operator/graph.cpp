@@ -1,0 +1,188 @@
+#include <weir/flow/operator/graph.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <weir/flow/operator/source.hpp>
+
+namespace weir::flow::operators {
+
+namespace {
+
+/// As in `revenue: join 3: ...`.
+Error at(std::string_view path, const Error& error) {
+  return Error(
+      error.code(),
+      std::string(path) + (error.detail().empty() ? "" : ": " + std::string(error.detail())));
+}
+
+/// One batch with the rows of all.
+data::ChangeBatch concatenate(const data::SchemaRef& schema,
+                              std::span<const data::ChangeBatch> batches) {
+  if (batches.size() == 1) return batches.front();
+  data::BatchBuilder builder(schema);
+  for (const data::ChangeBatch& batch : batches)
+    for (std::size_t row = 0; row < batch.size(); ++row)
+      builder.add_from(batch, row, batch.weights()[row]);
+  return builder.finish();
+}
+
+}  // namespace
+
+/// Makes nodes of a plan, inputs first.
+class Graph::Builder {
+ public:
+  Builder(Graph& graph, const Library& library) : graph_(graph), library_(library) {}
+
+  Result<std::size_t> add(const Plan& plan, const std::string& path_above) {
+    if (const auto known = made_.find(&plan.node()); known != made_.end()) return known->second;
+    if (++depth_ > depth_max) return Error(Errc::invalid_argument, "the plan is too deep");
+    const std::string path = path_above + std::string(plan.spec().name());
+    std::vector<std::size_t> inputs;
+    std::vector<data::SchemaRef> schemas;
+    for (const Plan& input : plan.node().inputs) {
+      auto node = add(input, path + " < ");
+      if (!node) return std::move(node).error();
+      inputs.push_back(*node);
+      schemas.push_back(graph_.nodes_[*node].op->schema());
+    }
+    --depth_;
+    auto op = plan.spec().make(schemas, library_);
+    if (!op) return at(path, op.error());
+    const std::size_t index = graph_.nodes_.size();
+    graph_.nodes_.push_back({.path = path, .op = *std::move(op), .targets = {}, .inputs = {}});
+    graph_.nodes_[index].inputs.resize(std::max<std::size_t>(inputs.size(), 1));
+    for (std::size_t port = 0; port < inputs.size(); ++port)
+      graph_.nodes_[inputs[port]].targets.push_back({index, port});
+    if (const auto* source = dynamic_cast<const Source*>(&plan.spec())) {
+      graph_.sources_.push_back({source->source, source->schema});
+      graph_.source_nodes_.push_back(index);
+    }
+    made_.emplace(&plan.node(), index);
+    return index;
+  }
+
+ private:
+  static constexpr std::size_t depth_max = 500;
+
+  Graph& graph_;
+  const Library& library_;
+  std::map<const Plan::Node*, std::size_t> made_;
+  std::size_t depth_ = 0;
+};
+
+Result<std::unique_ptr<Graph>> Graph::make(const Plan& plan, const GraphOptions& options) {
+  std::unique_ptr<Graph> graph(new Graph(options));
+  auto result = Builder(*graph, options.library).add(plan, "");
+  if (!result) return std::move(result).error();
+  for (Node& node : graph->nodes_) node.op->open(graph->state_);
+  return graph;
+}
+
+const data::SchemaRef& Graph::schema() const noexcept { return nodes_.back().op->schema(); }
+
+bool Graph::needs_each_version() const noexcept {
+  return std::ranges::any_of(nodes_,
+                             [](const Node& node) { return node.op->needs_each_version(); });
+}
+
+std::optional<std::chrono::microseconds> Graph::tick_period() const noexcept {
+  std::optional<std::chrono::microseconds> shortest;
+  for (const Node& node : nodes_) {
+    const auto period = node.op->tick_period();
+    if (period && (!shortest || *period < *shortest)) shortest = period;
+  }
+  return shortest;
+}
+
+Result<data::ChangeBatch> Graph::run(std::span<const SourceChanges> changes) {
+  for (const auto& [source, batch] : changes) {
+    bool is_known = false;
+    for (std::size_t index = 0; index < sources_.size(); ++index) {
+      if (sources_[index].name != source) continue;
+      is_known = true;
+      const data::Schema& schema = *sources_[index].schema;
+      if (batch.schema() != sources_[index].schema && *batch.schema() != schema) {
+        forget_inputs();
+        return Error(Errc::wrong_schema, "source '" + sources_[index].name + "' has " +
+                                             to_string(schema) + ", not " +
+                                             to_string(*batch.schema()));
+      }
+      nodes_[source_nodes_[index]].inputs[0].push_back(batch);
+    }
+    if (!is_known) {
+      forget_inputs();
+      return Error(Errc::unknown_name, "no source '" + std::string(source) + "'");
+    }
+  }
+  return run_all(nullptr, {});
+}
+
+Result<data::ChangeBatch> Graph::tick(data::Timestamp now) {
+  return run_all([](Operator& op, data::Timestamp time,
+                    Output& out) { return op.tick_period() ? op.tick(time, out) : Result<>(); },
+                 now);
+}
+
+Result<data::ChangeBatch> Graph::watermark(data::Timestamp time) {
+  return run_all(
+      [](Operator& op, data::Timestamp until, Output& out) { return op.watermark(until, out); },
+      time);
+}
+
+Result<data::ChangeBatch> Graph::run_all(Call call, data::Timestamp time) {
+  Output out(policy_);
+  for (Node& node : nodes_) {
+    auto done = run_node(node, out);
+    if (done && call != nullptr) done = call(*node.op, time, out);
+    if (done) done = pass_on(node, out);
+    if (!done) {
+      forget_inputs();
+      return at(node.path, done.error());
+    }
+  }
+  pending_counts_ += out.counts();
+  auto result = concatenate(schema(), std::exchange(result_, {}));
+  return result.consolidated();
+}
+
+Result<> Graph::run_node(Node& node, Output& out) {
+  for (std::size_t port = 0; port < node.inputs.size(); ++port) {
+    for (const data::ChangeBatch& batch : std::exchange(node.inputs[port], {}))
+      if (auto done = node.op->apply({port, batch}, out); !done) return done;
+  }
+  return {};
+}
+
+Result<> Graph::pass_on(Node& node, Output& out) {
+  for (data::ChangeBatch& batch : out.take()) {
+    if (batch.schema() != node.op->schema() && *batch.schema() != *node.op->schema()) {
+      return Error(Errc::wrong_schema, "it gave rows of " + to_string(*batch.schema()) +
+                                           ", but it is declared to give " +
+                                           to_string(*node.op->schema()));
+    }
+    for (const Target& target : node.targets)
+      nodes_[target.node].inputs[target.port].push_back(batch);
+    if (&node == &nodes_.back()) result_.push_back(std::move(batch));
+  }
+  return {};
+}
+
+void Graph::forget_inputs() noexcept {
+  for (Node& node : nodes_)
+    for (auto& batches : node.inputs) batches.clear();
+  result_.clear();
+}
+
+void Graph::commit() {
+  state_.commit();
+  counts_ += std::exchange(pending_counts_, {});
+}
+
+void Graph::roll_back() {
+  state_.roll_back();
+  pending_counts_ = {};
+}
+
+}  // namespace weir::flow::operators

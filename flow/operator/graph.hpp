@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weir/flow/data/change_batch.hpp>
+#include <weir/flow/operator/operator.hpp>
+#include <weir/flow/operator/operator_spec.hpp>
+#include <weir/flow/operator/plan.hpp>
+#include <weir/flow/operator/state.hpp>
+#include <weir/runtime/result.hpp>
+
+namespace weir::flow::operators {
+
+struct GraphOptions {
+  RowErrorPolicy row_errors = RowErrorPolicy::fail;
+  StateOptions state = {};
+  Library library = {};
+};
+
+/// The operators of a plan, ready to run: changes of its sources go in, those of its result come
+/// out.
+///
+///     auto graph = Graph::make(plan).value();
+///     auto changes = graph->run({{"orders", batch}});
+///     ... // write *changes and graph->state().writes(), together
+///     graph->commit();
+///
+/// A cycle that failed, or was not written, is forgotten by `roll_back`. Confined to one thread at
+/// a time.
+class Graph {
+ public:
+  struct SourceInfo {
+    std::string name;
+    data::SchemaRef schema;
+  };
+  struct SourceChanges {
+    std::string_view source;
+    data::ChangeBatch batch;
+  };
+
+  /// Checks the whole plan. Errors name the operator, with the path from the result to it.
+  static Result<std::unique_ptr<Graph>> make(const Plan& plan, const GraphOptions& options = {});
+
+  /// Of the result.
+  const data::SchemaRef& schema() const noexcept;
+  const std::vector<SourceInfo>& sources() const noexcept { return sources_; }
+  /// Whether changes of several commits must not be run together.
+  bool needs_each_version() const noexcept;
+  /// The shortest of its operators' periods.
+  std::optional<std::chrono::microseconds> tick_period() const noexcept;
+
+  /// What these changes make of the result, each row once. Errors name the operator.
+  Result<data::ChangeBatch> run(std::span<const SourceChanges> changes);
+  Result<data::ChangeBatch> run(std::initializer_list<SourceChanges> changes) {
+    return run(std::span(changes.begin(), changes.size()));
+  }
+  Result<data::ChangeBatch> tick(data::Timestamp now);
+  Result<data::ChangeBatch> watermark(data::Timestamp time);
+
+  State& state() noexcept { return state_; }
+  /// What was run since the last of these is true.
+  void commit();
+  void roll_back();
+  /// Of all cycles that were committed.
+  const Counts& counts() const noexcept { return counts_; }
+
+ private:
+  struct Target {
+    std::size_t node;
+    std::size_t port;
+  };
+  struct Node {
+    std::string path;
+    std::unique_ptr<Operator> op;
+    std::vector<Target> targets;
+    std::vector<std::vector<data::ChangeBatch>> inputs;  // of the current cycle, by port
+  };
+  class Builder;
+
+  explicit Graph(const GraphOptions& options)
+      : policy_(options.row_errors), state_(options.state) {}
+  /// Runs every operator, in order; `call` first where it is not null.
+  using Call = Result<> (*)(Operator& op, data::Timestamp time, Output& out);
+  Result<data::ChangeBatch> run_all(Call call, data::Timestamp time);
+  Result<> run_node(Node& node, Output& out);
+  Result<> pass_on(Node& node, Output& out);
+  void forget_inputs() noexcept;
+
+  RowErrorPolicy policy_;
+  State state_;
+  std::vector<Node> nodes_;  // inputs before those that read them; the last gives the result
+  std::vector<SourceInfo> sources_;
+  std::vector<std::size_t> source_nodes_;
+  std::vector<data::ChangeBatch> result_;
+  Counts counts_;
+  Counts pending_counts_;
+};
+
+}  // namespace weir::flow::operators

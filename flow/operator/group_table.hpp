@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weir/flow/operator/internal/hash_index.hpp>
+#include <weir/flow/operator/internal/sorted_records.hpp>
+#include <weir/flow/operator/internal/table.hpp>
+
+namespace weir::flow::operators {
+
+namespace internal {
+
+/// The items of one group that are in memory: all that come before `resident_until`, and those
+/// behind it that the current cycle writes.
+struct GroupEntry {
+  std::string group;
+  SortedRecords records = {};
+  bool is_complete = false;
+  std::string resident_until = {};
+  bool was_used = true;
+  std::size_t memory = 0;
+
+  std::string_view key() const noexcept { return group; }
+  bool is_resident(std::string_view item) const noexcept {
+    return is_complete || item < resident_until;
+  }
+};
+
+}  // namespace internal
+
+/// Items by group and key, in order within each group; all are bytes. State of an operator that
+/// goes through what belongs together: rows to join with, the least of some values.
+///
+/// The bytes of no group begin with those of another. What a cycle writes is seen by that cycle,
+/// and becomes true when the cycle is committed. Of a large group only the beginning need be in
+/// memory.
+class GroupTable final : public internal::Table {
+ public:
+  class Cursor;
+
+  /// One group, whether it has items or not. Good until the end of the cycle.
+  class Group {
+   public:
+    /// The value is good until the item is written.
+    Result<std::optional<std::string_view>> get(std::string_view item);
+    void put(std::string_view item, std::string_view value);
+    void remove(std::string_view item);
+    /// All items, or those from `from` on. Whatever else is done with the group makes the cursor
+    /// invalid.
+    Cursor scan(std::string_view from = {});
+
+   private:
+    friend class GroupTable;
+    Group(GroupTable& table, internal::GroupEntry& entry) noexcept
+        : table_(&table), entry_(&entry) {}
+
+    GroupTable* table_;
+    internal::GroupEntry* entry_;
+  };
+
+  /// Goes through items in order:
+  ///
+  ///     auto cursor = group.scan();
+  ///     for (auto more = cursor.next(); ...; more = cursor.next()) use(cursor.item());
+  class Cursor {
+   public:
+    /// Goes to the first item, then to the next one. False at the end.
+    Result<bool> next();
+    /// Of where it is.
+    std::string_view item() const noexcept { return record_->key(); }
+    std::string_view value() const noexcept;
+
+   private:
+    friend class Group;
+    Cursor(GroupTable& table, internal::GroupEntry& entry, std::string_view from)
+        : table_(&table), entry_(&entry), from_(from) {}
+
+    GroupTable* table_;
+    internal::GroupEntry* entry_;
+    std::string from_;
+    internal::SortedRecords::Position position_;
+    internal::Record* record_ = nullptr;
+    bool has_begun_ = false;
+  };
+
+  GroupTable(const internal::StateShared& shared, std::uint16_t number, bool is_new)
+      : shared_(&shared), prefix_(number), is_complete_(is_new) {}
+  GroupTable(GroupTable&&) = delete;
+  ~GroupTable() override;
+
+  /// Never waits; reading the group may have to.
+  Group find(std::string_view group);
+
+  void visit_writes(const internal::VisitWrite& visit) const override;
+  void commit() override;
+  void roll_back() override;
+  std::size_t memory() const noexcept override { return memory_ + index_.memory(); }
+  void evict(std::size_t bytes) override;
+
+ private:
+  struct Place {
+    internal::GroupEntry* group;
+    internal::Record* record;
+  };
+
+  bool exists(const internal::Record& record) const noexcept;
+  std::string_view value(const internal::Record& record) const noexcept;
+  std::uint32_t pending(internal::GroupEntry& group, std::string_view item);
+  /// The next items of the store, into memory.
+  Result<> load(internal::GroupEntry& group);
+  void insert(internal::GroupEntry& group, internal::Record::Ptr record);
+  void erase(internal::GroupEntry& group, internal::Record* record) noexcept;
+  void set_true(internal::GroupEntry& group, internal::Record* record, std::string_view value);
+  void erase(internal::GroupEntry* group) noexcept;
+  /// After a cycle: lets go of groups that have nothing to remember.
+  void forget_empty();
+  void drop_tail(internal::GroupEntry& group, std::size_t enough);
+
+  const internal::StateShared* shared_;
+  internal::TablePrefix prefix_;
+  /// Whether groups that are not in memory are nowhere.
+  bool is_complete_;
+  internal::HashIndex<internal::GroupEntry> index_;  // owns the groups
+  internal::PendingWrites<Place> pending_;
+  std::vector<internal::GroupEntry*> found_;  // that may be empty when the cycle ends
+  std::size_t memory_ = 0;
+  std::size_t hand_ = 0;  // where the sweep goes on
+};
+
+}  // namespace weir::flow::operators

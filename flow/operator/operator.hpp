@@ -1,0 +1,98 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/data/calendar.hpp>
+#include <weir/flow/data/change_batch.hpp>
+#include <weir/flow/operator/errc.hpp>
+#include <weir/flow/operator/state.hpp>
+#include <weir/runtime/result.hpp>
+
+namespace weir::flow::operators {
+
+/// What becomes of a row that cannot be computed, for instance since it divides by zero.
+enum class RowErrorPolicy : std::uint8_t {
+  fail,  // the flow stops at it
+  null,  // what could not be computed is null
+  drop,  // the row is left out, and counted
+};
+
+/// What operators saw that is not part of their output.
+struct Counts {
+  std::uint64_t row_errors = 0;
+  std::uint64_t late_rows = 0;
+
+  Counts& operator+=(const Counts& other) noexcept {
+    row_errors += other.row_errors;
+    late_rows += other.late_rows;
+    return *this;
+  }
+  friend bool operator==(const Counts&, const Counts&) = default;
+};
+
+/// Changes of one input.
+struct Input {
+  std::size_t port;  // which of the operator's inputs, from zero
+  const data::ChangeBatch& batch;
+};
+
+/// Takes what an operator gives.
+class Output {
+ public:
+  explicit Output(RowErrorPolicy policy = RowErrorPolicy::fail) noexcept : policy_(policy) {}
+
+  /// Rows of the operator's schema.
+  void emit(data::ChangeBatch batch) {
+    if (!batch.is_empty()) batches_.push_back(std::move(batch));
+  }
+  RowErrorPolicy row_error_policy() const noexcept { return policy_; }
+  Counts& counts() noexcept { return counts_; }
+
+  std::vector<data::ChangeBatch> take() noexcept { return std::exchange(batches_, {}); }
+
+ private:
+  RowErrorPolicy policy_;
+  Counts counts_;
+  std::vector<data::ChangeBatch> batches_;
+};
+
+/// One step of a flow: takes changes of its inputs, gives changes of its output.
+///
+/// What it gives depends only on what it was given and on its state tables; it keeps nothing else
+/// from one call to the next, as a cycle may be forgotten and run again. Undoing its input undoes
+/// its output. `OperatorHarness` tests both.
+///
+/// If a state table answers `Errc::would_block`, it passes that on.
+class Operator {
+ public:
+  explicit Operator(data::SchemaRef schema) noexcept : schema_(std::move(schema)) {}
+  Operator(Operator&&) = delete;
+  virtual ~Operator() = default;
+
+  /// Of the rows it gives.
+  const data::SchemaRef& schema() const noexcept { return schema_; }
+
+  /// Makes its state tables. Called once, before anything else.
+  virtual void open(State& /*state*/) {}
+  /// Whether what it gives depends on how a row came to be what it is: then changes of several
+  /// commits are never taken together.
+  virtual bool needs_each_version() const { return false; }
+  /// Takes changes of one input. In a cycle, those of an input before those of the next.
+  virtual Result<> apply(const Input& input, Output& out) = 0;
+  /// How often `tick` is called; never without one.
+  virtual std::optional<std::chrono::microseconds> tick_period() const { return std::nullopt; }
+  virtual Result<> tick(data::Timestamp /*now*/, Output& /*out*/) { return {}; }
+  /// No row with an earlier time is expected any more.
+  virtual Result<> watermark(data::Timestamp /*time*/, Output& /*out*/) { return {}; }
+
+ private:
+  data::SchemaRef schema_;
+};
+
+}  // namespace weir::flow::operators

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/data/expression.hpp>
+#include <weir/flow/data/schema.hpp>
+#include <weir/flow/operator/operator_spec.hpp>
+
+namespace weir::flow::operators {
+
+/// A query over sources: operators and what they take their input from. Cheap to copy; a part used
+/// twice is computed once.
+///
+///     from("orders", orders).filter(col("amount") > 10).map({{"id", col("id")}})
+///
+/// Nothing is checked until a `Graph` is made of it.
+class Plan {
+ public:
+  struct Node {
+    std::shared_ptr<const OperatorSpec> spec;
+    std::vector<Plan> inputs;
+  };
+
+  /// An operator over other plans.
+  template <class Spec>
+  static Plan make(Spec spec, std::vector<Plan> inputs) {
+    return Plan(Node{std::make_shared<const Spec>(std::move(spec)), std::move(inputs)});
+  }
+
+  const Node& node() const noexcept { return *node_; }
+  const OperatorSpec& spec() const noexcept { return *node_->spec; }
+
+  /// Rows for which the condition is true, neither false nor null.
+  Plan filter(data::Expression condition) const;
+  /// These columns instead of those there are.
+  Plan map(std::vector<NamedExpression> columns) const;
+  /// These columns behind those there are.
+  Plan extend(std::vector<NamedExpression> columns) const;
+  /// Rows from when the condition was first true for their primary key until they go.
+  Plan gate(data::Expression condition) const;
+  /// Each row once.
+  Plan distinct() const;
+  /// The rows of both: all of them, also those that are equal.
+  Plan append(std::vector<Plan> others) const;
+  /// An operator of yours, by the name it is registered with.
+  Plan apply(std::string name, std::vector<data::Value> parameters = {}) const;
+
+ private:
+  explicit Plan(Node node) : node_(std::make_shared<const Node>(std::move(node))) {}
+
+  std::shared_ptr<const Node> node_;
+};
+
+/// The changes of a table or view.
+Plan from(std::string source, data::SchemaRef schema);
+
+}  // namespace weir::flow::operators

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <weir/flow/operator/operator_spec.hpp>
+
+namespace weir::flow::operators {
+
+/// Where the changes of a table or view enter.
+struct Source final : OperatorSpec {
+  Source(std::string source, data::SchemaRef schema)
+      : source(std::move(source)), schema(std::move(schema)) {}
+
+  std::string source;
+  data::SchemaRef schema;
+
+  std::string_view name() const noexcept override { return "source"; }
+  Result<std::unique_ptr<Operator>> make(std::span<const data::SchemaRef> inputs,
+                                         const Library& library) const override;
+};
+
+}  // namespace weir::flow::operators

@@ -1,0 +1,157 @@
+#include <weir/flow/operator/state_table.hpp>
+
+#include <memory>
+
+namespace weir::flow::operators {
+
+using internal::hash_bytes;
+using internal::Record;
+
+bool StateTable::Slot::exists() const noexcept {
+  if (record_ == nullptr) return false;
+  return record_->is_pending() ? !table_->pending_[record_->pending].is_removal : record_->exists();
+}
+
+std::string_view StateTable::Slot::value() const noexcept {
+  if (!exists()) return {};
+  return record_->is_pending() ? std::string_view(table_->pending_[record_->pending].value)
+                               : record_->value();
+}
+
+Record& StateTable::Slot::record() {
+  if (record_ == nullptr) record_ = table_->index_.find(key_, hash_);
+  if (record_ == nullptr) record_ = table_->insert(Record::make(key_, 0), hash_);
+  return *record_;
+}
+
+std::uint32_t StateTable::Slot::pending() {
+  Record& record = this->record();
+  if (!record.is_pending()) {
+    record.pending = table_->pending_.add(&record);
+    auto& write = table_->pending_[record.pending];
+    write.is_removal = !record.exists();
+    write.value.assign(record.value());
+  }
+  return record.pending;
+}
+
+std::string& StateTable::Slot::edit() {
+  auto& write = table_->pending_[pending()];
+  if (write.is_removal) write.value.clear();
+  write.is_removal = false;
+  return write.value;
+}
+
+void StateTable::Slot::remove() {
+  if (exists()) table_->pending_[pending()].is_removal = true;
+}
+
+std::uint32_t& StateTable::Slot::mark() {
+  pending();
+  return record_->mark;
+}
+
+StateTable::~StateTable() {
+  for (std::size_t place = 0; place < index_.places(); ++place)
+    Record::Ptr(index_.at(place)).reset();
+}
+
+Result<StateTable::Slot> StateTable::find(std::string_view key) {
+  const std::uint64_t hash = hash_bytes(key);
+  Record* record = index_.find(key, hash);
+  if (record != nullptr) {
+    record->was_used = true;
+  } else if (!is_complete_ && shared_->reader != nullptr) {
+    auto loaded = load(key, hash);
+    if (!loaded) return std::move(loaded).error();
+    record = *loaded;
+  }
+  return Slot(*this, key, hash, record);
+}
+
+Result<Record*> StateTable::load(std::string_view key, std::uint64_t hash) {
+  auto value = shared_->reader->get(prefix_ + key);
+  if (!value) return std::move(value).error();
+  if (!value->has_value()) return static_cast<Record*>(nullptr);
+  Record::Ptr record = Record::make(key, (*value)->size());
+  record->set_value(**value);
+  return insert(std::move(record), hash);
+}
+
+Record* StateTable::insert(Record::Ptr record, std::uint64_t hash) {
+  memory_ += record->memory();
+  index_.insert(record.get(), hash);
+  return record.release();
+}
+
+void StateTable::erase(Record* record) noexcept {
+  memory_ -= record->memory();
+  index_.erase(record, hash_bytes(record->key()));
+  Record::Ptr(record).reset();
+}
+
+void StateTable::visit_writes(const internal::VisitWrite& visit) const {
+  for (std::uint32_t index = 0; index < pending_.size(); ++index) {
+    const auto& write = pending_[index];
+    const Record& record = *write.place;
+    const bool is_same =
+        write.is_removal ? !record.exists() : record.exists() && record.value() == write.value;
+    if (is_same) continue;
+    visit(prefix_ + record.key(),
+          write.is_removal ? std::nullopt : std::optional<std::string_view>(write.value));
+  }
+}
+
+void StateTable::commit() {
+  for (std::uint32_t index = 0; index < pending_.size(); ++index) {
+    const auto& write = pending_[index];
+    Record* record = write.place;
+    if (write.is_removal) {
+      erase(record);
+      continue;
+    }
+    if (!record->fits(write.value.size())) {
+      // Values that grow tend to grow again.
+      const bool is_first = !record->exists();
+      Record::Ptr larger =
+          Record::make(record->key(), is_first ? write.value.size() : write.value.size() * 5 / 4);
+      memory_ += larger->memory() - record->memory();
+      index_.replace(record, larger.get(), hash_bytes(record->key()));
+      Record::Ptr(record).reset();
+      record = larger.release();
+    }
+    record->set_value(write.value);
+    record->pending = Record::not_pending;
+    record->mark = 0;
+  }
+  pending_.clear();
+}
+
+void StateTable::roll_back() {
+  for (std::uint32_t index = 0; index < pending_.size(); ++index) {
+    Record* record = pending_[index].place;
+    record->pending = Record::not_pending;
+    record->mark = 0;
+    if (!record->exists()) erase(record);
+  }
+  pending_.clear();
+}
+
+void StateTable::evict(std::size_t bytes) {
+  const std::size_t enough = memory_ > bytes ? memory_ - bytes : 0;
+  // Twice around: the first time it may only find what was used.
+  for (std::size_t steps = 2 * index_.places(); steps > 0 && memory_ > enough; --steps) {
+    hand_ = hand_ + 1 < index_.places() ? hand_ + 1 : 0;
+    Record* record = index_.at(hand_);
+    if (record == nullptr) continue;
+    if (record->was_used) {
+      record->was_used = false;
+      continue;
+    }
+    erase(record);
+    is_complete_ = false;
+    hand_ = hand_ == 0 ? index_.places() - 1 : hand_ - 1;  // another may have moved up
+  }
+}
+
+}  // namespace weir::flow::operators

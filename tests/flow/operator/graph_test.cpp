@@ -1,0 +1,137 @@
+#include <weir/flow/operator/graph.hpp>
+
+#include <gtest/gtest.h>
+
+#include <weir/flow/operator/operator_registry.hpp>
+
+namespace weir::flow::operators {
+namespace {
+
+using data::ChangeBatch;
+using data::col;
+using data::Kind;
+using data::SchemaRef;
+using data::Value;
+
+SchemaRef make_schema(std::vector<data::Field> fields, const std::vector<std::string>& key = {}) {
+  return std::make_shared<const data::Schema>(data::Schema::make(std::move(fields), key).value());
+}
+
+const SchemaRef orders = make_schema({{"id", Kind::int64, false}, {"amount", Kind::int64}}, {"id"});
+
+ChangeBatch order(std::int64_t id, Value amount, data::Weight weight = 1) {
+  data::BatchBuilder builder(orders);
+  EXPECT_TRUE(builder.add({id, std::move(amount)}, weight));
+  return builder.finish();
+}
+
+std::string refusal(const Plan& plan, const Library& library = {}) {
+  auto graph = Graph::make(plan, {.library = library});
+  return graph ? "accepted" : graph.error().message();
+}
+
+TEST(Graph, GivesWhatItsOperatorsMakeOfAChange) {
+  const Plan plan = from("orders", orders)
+                        .filter(col("amount") > 10)
+                        .map({{"id", col("id")}, {"twice", col("amount") * 2}});
+  auto graph = Graph::make(plan).value();
+  EXPECT_EQ(to_string(*graph->schema()), "(id int64 not null, twice int64, primary key id)");
+  EXPECT_EQ(to_string(graph->run({{"orders", order(1, 20)}}).value()), "+1 (1, 40)\n");
+  EXPECT_TRUE(graph->run({{"orders", order(2, 5)}}).value().is_empty());
+}
+
+TEST(Graph, ComputesAPartThatIsUsedTwiceOnce) {
+  const Plan large = from("orders", orders).filter(col("amount") > 10);
+  auto graph = Graph::make(large.append({large})).value();
+  EXPECT_EQ(graph->sources().size(), 1u);
+  EXPECT_EQ(to_string(graph->run({{"orders", order(1, 20)}}).value()), "+2 (1, 20)\n");
+}
+
+TEST(Graph, RefusesAPlanWithThePathToWhatIsWrong) {
+  const Plan source = from("orders", orders);
+  EXPECT_EQ(refusal(source.filter(col("price") > 1).distinct()),
+            "unknown column: distinct < filter: 'price'; there are: id, amount");
+  EXPECT_EQ(refusal(source.filter(col("amount"))),
+            "type mismatch: filter: amount is a condition, so it must be bool, not int64");
+  EXPECT_EQ(refusal(source.apply("mine")), "unknown name: apply: no operator 'mine' is registered");
+  EXPECT_EQ(refusal(source.extend({{"id", col("id")}})), "duplicate column: extend: id");
+}
+
+TEST(Graph, RefusesChangesOfWhatItDoesNotRead) {
+  auto graph = Graph::make(from("orders", orders)).value();
+  EXPECT_EQ(graph->run({{"people", order(1, 1)}}).error().message(),
+            "unknown name: no source 'people'");
+  const SchemaRef other = make_schema({{"id", Kind::text}});
+  EXPECT_EQ(graph->run({{"orders", ChangeBatch(other)}}).error().message(),
+            "wrong schema: source 'orders' has (id int64 not null, amount int64, primary key id), "
+            "not (id text)");
+}
+
+TEST(Graph, AnswersRowsThatCannotBeComputedAsItsPolicySays) {
+  const Plan plan = from("orders", orders).extend({{"share", 100 / col("amount")}});
+  const auto run = [&](RowErrorPolicy policy) {
+    auto graph = Graph::make(plan, {.row_errors = policy}).value();
+    auto changes = graph->run({{"orders", order(1, 0)}, {"orders", order(2, 50)}});
+    graph->commit();
+    return (changes ? to_string(*changes) : changes.error().message() + "\n") +
+           std::to_string(graph->counts().row_errors);
+  };
+  EXPECT_EQ(run(RowErrorPolicy::fail),
+            "row error: extend: column 'share': division by zero in row (1, 0)\n0");
+  EXPECT_EQ(run(RowErrorPolicy::null), "+1 (1, 0, null)\n+1 (2, 50, 2)\n1");
+  EXPECT_EQ(run(RowErrorPolicy::drop), "+1 (2, 50, 2)\n1");
+}
+
+TEST(Graph, CountsOnlyWhatWasCommitted) {
+  auto graph = Graph::make(from("orders", orders).filter(1 / col("amount") > 0),
+                           {.row_errors = RowErrorPolicy::drop})
+                   .value();
+  EXPECT_TRUE(graph->run({{"orders", order(1, 0)}}));
+  graph->roll_back();
+  EXPECT_EQ(graph->counts().row_errors, 0u);
+  EXPECT_TRUE(graph->run({{"orders", order(1, 0)}}));
+  graph->commit();
+  EXPECT_EQ(graph->counts().row_errors, 1u);
+}
+
+/// Gives rows of another schema than it says.
+class Liar final : public Operator {
+ public:
+  using Operator::Operator;
+  Result<> apply(const Input&, Output& out) override {
+    data::BatchBuilder builder(make_schema({{"x", Kind::text}}));
+    EXPECT_TRUE(builder.add({"lie"}));
+    out.emit(builder.finish());
+    return {};
+  }
+};
+
+TEST(Graph, RefusesRowsThatAreNotOfTheirOperatorsSchema) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add("liar", [](const OperatorRegistry::Arguments& arguments) {
+    return Result<std::unique_ptr<Operator>>(std::make_unique<Liar>(arguments.inputs[0]));
+  }));
+  auto graph =
+      Graph::make(from("orders", orders).apply("liar"), {.library = {.operators = &registry}})
+          .value();
+  EXPECT_EQ(graph->run({{"orders", order(1, 1)}}).error().message(),
+            "wrong schema: apply: it gave rows of (x text), but it is declared to give (id int64 "
+            "not null, amount int64, primary key id)");
+  // What was on its way is forgotten.
+  EXPECT_TRUE(Graph::make(from("orders", orders)).value()->run({}).value().is_empty());
+}
+
+TEST(OperatorRegistry, RefusesANameThatIsTaken) {
+  OperatorRegistry registry;
+  const auto make = [](const OperatorRegistry::Arguments&) -> Result<std::unique_ptr<Operator>> {
+    return Errc::invalid_argument;
+  };
+  EXPECT_TRUE(registry.add("mine", make));
+  EXPECT_EQ(registry.add("mine", make).error().message(),
+            "invalid argument: there is already an operator 'mine'");
+  EXPECT_EQ(registry.add("", make).error(), Errc::invalid_argument);
+  EXPECT_EQ(registry.names(), std::vector<std::string>{"mine"});
+}
+
+}  // namespace
+}  // namespace weir::flow::operators

@@ -22,7 +22,10 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
+/// The same text for equal numbers: NaN and zero have no sign.
 std::string shortest(double value) {
+  if (std::isnan(value)) return "nan";
+  if (value == 0) return "0";
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   return {buffer.data(), end};

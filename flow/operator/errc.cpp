@@ -18,6 +18,7 @@ class OperatorCategory final : public std::error_category {
       case Errc::row_error: return "row error";
       case Errc::corruption: return "corruption";
       case Errc::would_block: return "would block";
+      case Errc::broken_rule: return "broken rule";
     }
     return "unknown operator error";
   }

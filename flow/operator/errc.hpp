@@ -17,6 +17,8 @@ enum class Errc {
   corruption,
   /// State must be read from disk first: do it again where waiting is allowed.
   would_block,
+  /// What `OperatorHarness` found.
+  broken_rule,
 };
 
 const std::error_category& operator_category() noexcept;

@@ -42,7 +42,7 @@ void add_to(Rows& rows, const data::ChangeBatch& batch) {
 }
 
 Error failed(std::string_view expectation, const std::string& what) {
-  return Error(weir::Errc::failed, std::string(expectation) + ": " + what);
+  return Error(Errc::broken_rule, std::string(expectation) + ": " + what);
 }
 
 }  // namespace
@@ -199,11 +199,15 @@ Result<> OperatorHarness::check_batching(const Trace& expected) const {
   if (!graph) return std::move(graph).error();
   const auto is_changes = [](const Cycle& cycle) { return std::holds_alternative<Changes>(cycle); };
   if ((*graph)->needs_each_version() || !std::ranges::all_of(cycles_, is_changes)) return {};
-  std::vector<Graph::SourceChanges> all;
+  std::map<std::string_view, data::BatchBuilder> sources;
   for (const Cycle& cycle : cycles_) {
-    const auto& changes = std::get<Changes>(cycle);
-    all.push_back({changes.source, changes.batch});
+    const auto& [source, batch] = std::get<Changes>(cycle);
+    data::BatchBuilder& builder = sources.try_emplace(source, batch.schema()).first->second;
+    for (std::size_t row = 0; row < batch.size(); ++row)
+      builder.add_from(batch, row, batch.weights()[row]);
   }
+  std::vector<Graph::SourceChanges> all;
+  for (auto& [source, builder] : sources) all.push_back({source, builder.finish()});
   auto together = (*graph)->run(all);
   if (!together) return failed("batching", together.error().message());
   Rows one_by_one;

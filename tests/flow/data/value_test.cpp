@@ -60,5 +60,10 @@ TEST(Value, IsShownAsOneWouldWriteIt) {
   EXPECT_EQ(to_string(Value("it")), "'it'");
 }
 
+TEST(Value, HasTheSameTextWhereItIsEqual) {
+  EXPECT_EQ(to_string(Value(std::copysign(nan, -1.0))), to_string(Value(std::copysign(nan, 1.0))));
+  EXPECT_EQ(to_string(Value(-0.0)), to_string(Value(0.0)));
+}
+
 }  // namespace
 }  // namespace weir::flow::data

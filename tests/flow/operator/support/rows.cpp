@@ -34,13 +34,19 @@ void add(Rows& rows, const data::ChangeBatch& batch) {
     add(rows, batch.row(row), batch.weights()[row]);
 }
 
-data::Value evaluate(const data::Expression& expression, const data::SchemaRef& schema,
-                     const Row& row) {
+std::optional<data::Value> try_evaluate(const data::Expression& expression,
+                                        const data::SchemaRef& schema, const Row& row) {
   const auto compiled = data::CompiledExpression::compile(expression, *schema).value();
   const auto evaluation = compiled.evaluate(make_batch(schema, Rows{{row, 1}}));
-  if (!evaluation.errors.empty())
-    throw std::runtime_error(make_error_code(evaluation.errors.front().code).message());
+  if (!evaluation.errors.empty()) return std::nullopt;
   return evaluation.column->value(0);
+}
+
+data::Value evaluate(const data::Expression& expression, const data::SchemaRef& schema,
+                     const Row& row) {
+  auto value = try_evaluate(expression, schema, row);
+  if (!value) throw std::runtime_error(to_string(expression) + " cannot be computed");
+  return *std::move(value);
 }
 
 bool is_true(const data::Expression& condition, const data::SchemaRef& schema, const Row& row) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,10 @@ data::ChangeBatch make_batch(const data::SchemaRef& schema, const Rows& rows);
 void add(Rows& rows, const Row& row, data::Weight weight);
 void add(Rows& rows, const data::ChangeBatch& batch);
 
-/// What an expression gives for one row. Throws if it is refused or cannot be computed.
+/// What an expression gives for one row; none if it cannot be computed. Throws if it is refused.
+std::optional<data::Value> try_evaluate(const data::Expression& expression,
+                                        const data::SchemaRef& schema, const Row& row);
+/// The same; throws if it cannot be computed.
 data::Value evaluate(const data::Expression& expression, const data::SchemaRef& schema,
                      const Row& row);
 bool is_true(const data::Expression& condition, const data::SchemaRef& schema, const Row& row);

@@ -1,0 +1,91 @@
+#include <weir/tests/flow/operator/support/oracle.hpp>
+
+#include <optional>
+#include <stdexcept>
+
+#include <weir/flow/operator/append.hpp>
+#include <weir/flow/operator/distinct.hpp>
+#include <weir/flow/operator/extend.hpp>
+#include <weir/flow/operator/filter.hpp>
+#include <weir/flow/operator/graph.hpp>
+#include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/source.hpp>
+
+namespace weir::flow::operators::test {
+namespace {
+
+struct Relation {
+  data::SchemaRef schema;
+  Rows rows;
+};
+
+/// None if one of them cannot be computed.
+std::optional<Row> compute(const std::vector<NamedExpression>& columns, const Relation& input,
+                           const Row& row) {
+  Row computed;
+  for (const NamedExpression& column : columns) {
+    auto value = try_evaluate(column.value, input.schema, row);
+    if (!value) return std::nullopt;
+    computed.push_back(*std::move(value));
+  }
+  return computed;
+}
+
+Rows evaluate(const Filter& filter, const Relation& input) {
+  Rows rows;
+  for (const auto& [row, weight] : input.rows) {
+    const auto value = try_evaluate(filter.condition, input.schema, row);
+    if (value && *value == data::Value(true)) add(rows, row, weight);
+  }
+  return rows;
+}
+
+Rows evaluate(const Map& map, const Relation& input) {
+  Rows rows;
+  for (const auto& [row, weight] : input.rows)
+    if (const auto computed = compute(map.columns, input, row)) add(rows, *computed, weight);
+  return rows;
+}
+
+Rows evaluate(const Extend& extend, const Relation& input) {
+  Rows rows;
+  for (const auto& [row, weight] : input.rows) {
+    const auto computed = compute(extend.columns, input, row);
+    if (!computed) continue;
+    Row longer = row;
+    longer.insert(longer.end(), computed->begin(), computed->end());
+    add(rows, longer, weight);
+  }
+  return rows;
+}
+
+Rows evaluate(const Plan& plan, const std::vector<Relation>& inputs,
+              const std::map<std::string, Rows>& sources) {
+  const OperatorSpec& spec = plan.spec();
+  if (const auto* source = dynamic_cast<const Source*>(&spec)) return sources.at(source->source);
+  if (const auto* filter = dynamic_cast<const Filter*>(&spec)) return evaluate(*filter, inputs[0]);
+  if (const auto* map = dynamic_cast<const Map*>(&spec)) return evaluate(*map, inputs[0]);
+  if (const auto* extend = dynamic_cast<const Extend*>(&spec)) return evaluate(*extend, inputs[0]);
+  Rows rows;
+  if (dynamic_cast<const Distinct*>(&spec) != nullptr) {
+    for (const auto& [row, weight] : inputs[0].rows) rows.emplace(row, 1);
+    return rows;
+  }
+  if (dynamic_cast<const Append*>(&spec) != nullptr) {
+    for (const Relation& input : inputs)
+      for (const auto& [row, weight] : input.rows) add(rows, row, weight);
+    return rows;
+  }
+  throw std::logic_error("the oracle does not know " + std::string(spec.name()));
+}
+
+}  // namespace
+
+Rows evaluate(const Plan& plan, const std::map<std::string, Rows>& sources) {
+  std::vector<Relation> inputs;
+  for (const Plan& input : plan.node().inputs)
+    inputs.push_back({Graph::make(input).value()->schema(), evaluate(input, sources)});
+  return evaluate(plan, inputs, sources);
+}
+
+}  // namespace weir::flow::operators::test

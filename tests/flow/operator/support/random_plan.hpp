@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include <weir/flow/operator/plan.hpp>
+#include <weir/tests/flow/data/support/random_data.hpp>
+#include <weir/tests/flow/operator/support/random_table.hpp>
+
+namespace weir::flow::operators::test {
+
+/// Queries over some tables, of all operators whose result depends on nothing but their rows.
+class RandomPlan {
+ public:
+  RandomPlan(const std::vector<RandomTable>& tables, data::test::RandomData& random)
+      : tables_(tables), random_(random) {}
+
+  /// Operators one behind the other, at most so many; parts are used more than once.
+  Plan make(std::size_t depth);
+
+ private:
+  Plan step(const Plan& input, std::size_t depth);
+  Plan filter(const Plan& input);
+  Plan map(const Plan& input);
+  Plan extend(const Plan& input);
+  data::Expression condition(const data::Schema& schema);
+  data::Expression value(const data::Schema& schema);
+
+  const std::vector<RandomTable>& tables_;
+  data::test::RandomData& random_;
+  std::vector<Plan> made_;
+};
+
+/// The query as text, for a failure.
+std::string describe(const Plan& plan);
+
+}  // namespace weir::flow::operators::test

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <system_error>
+
+namespace weir::flow::view {
+
+/// Why a database refused something.
+enum class Errc {
+  invalid_argument = 1,
+  unknown_relation,
+  already_exists,
+  /// Only tables are written; views follow.
+  not_a_table,
+  /// The table or view was altered or dropped since it was opened: open it again.
+  stale_relation,
+  /// Others read it; they are listed.
+  in_use,
+  duplicate_key,
+  unknown_key,
+  corruption,
+};
+
+const std::error_category& view_category() noexcept;
+
+inline std::error_code make_error_code(Errc code) noexcept {
+  return {static_cast<int>(code), view_category()};
+}
+
+}  // namespace weir::flow::view
+
+template <>
+struct std::is_error_code_enum<weir::flow::view::Errc> : std::true_type {};

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <weir/flow/data/schema.hpp>
+#include <weir/flow/data/value.hpp>
+#include <weir/runtime/result.hpp>
+
+// Persisted, in the catalog: never change. docs/storage_format.md has the bytes.
+namespace weir::flow::view::internal {
+
+enum class RelationKind : std::uint8_t { table = 1, view = 2 };
+
+/// One column, which keeps its id whatever becomes of its name.
+struct ColumnEntry {
+  std::uint32_t id = 0;
+  std::string name = {};
+  std::uint8_t kind = 0;   // of `data::Kind`
+  std::uint8_t scale = 0;  // of a decimal
+  bool is_nullable = true;
+  /// What rows have that were written before the column was added: its ordered bytes.
+  std::optional<std::string> fill = {};
+
+  static auto weir_fields(auto& self) {
+    return std::tie(self.id, self.name, self.kind, self.scale, self.is_nullable, self.fill);
+  }
+  friend bool operator==(const ColumnEntry&, const ColumnEntry&) = default;
+};
+
+/// A table or view, as the catalog knows it.
+struct RelationEntry {
+  RelationKind kind = RelationKind::table;
+  std::string name = {};
+  /// The columns that rows were written with; a row says with which. The last are those of now.
+  std::vector<std::vector<ColumnEntry>> layouts = {};
+  std::vector<std::uint32_t> key = {};  // ids of columns
+  std::uint32_t next_column = 1;
+  /// The query of a view.
+  std::string plan = {};
+
+  static auto weir_fields(auto& self) {
+    return std::tie(self.kind, self.name, self.layouts, self.key, self.next_column, self.plan);
+  }
+  friend bool operator==(const RelationEntry&, const RelationEntry&) = default;
+};
+
+/// The first layout of a relation with this schema.
+RelationEntry make_entry(RelationKind kind, std::string name, const data::Schema& schema);
+data::DataType type_of(const ColumnEntry& column);
+/// Of one of its layouts. `corruption` if it cannot be a schema.
+Result<data::SchemaRef> schema_of(const RelationEntry& entry, std::size_t layout);
+
+}  // namespace weir::flow::view::internal

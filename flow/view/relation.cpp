@@ -1,0 +1,14 @@
+#include <weir/flow/view/relation.hpp>
+
+#include <weir/flow/view/internal/relation_info.hpp>
+
+namespace weir::flow::view {
+
+std::uint64_t Relation::id() const noexcept { return info_->id; }
+const std::string& Relation::name() const noexcept { return info_->entry.name; }
+const data::SchemaRef& Relation::schema() const noexcept { return info_->format.schema(); }
+bool Relation::is_view() const noexcept {
+  return info_->entry.kind == internal::RelationKind::view;
+}
+
+}  // namespace weir::flow::view

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <weir/flow/data/schema.hpp>
+
+namespace weir::flow::view {
+
+namespace internal {
+struct RelationInfo;
+}
+
+/// A table or view of a database, as it was when it was opened. Cheap to copy.
+class Relation {
+ public:
+  explicit Relation(std::shared_ptr<const internal::RelationInfo> info) noexcept
+      : info_(std::move(info)) {}
+
+  std::uint64_t id() const noexcept;
+  const std::string& name() const noexcept;
+  const data::SchemaRef& schema() const noexcept;
+  bool is_view() const noexcept;
+  const internal::RelationInfo& info() const noexcept { return *info_; }
+
+ private:
+  std::shared_ptr<const internal::RelationInfo> info_;
+};
+
+}  // namespace weir::flow::view

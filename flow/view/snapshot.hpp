@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include <weir/flow/data/change_batch.hpp>
+#include <weir/flow/view/relation.hpp>
+#include <weir/flow/view/transaction.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/storage/read_transaction.hpp>
+
+namespace weir::flow::view {
+
+/// The rows of a table or view, in order of their primary key, in batches.
+///
+///     auto scan = snapshot.scan(orders);
+///     for (;;) {
+///       WEIR_CO_TRY(rows, co_await scan.next());
+///       if (rows.is_empty()) break;
+///       ...
+///     }
+class RowScan {
+ public:
+  /// As many as `rows_max`; none after the last. The weight of a row says how often it is there.
+  Task<Result<data::ChangeBatch>> next(std::size_t rows_max = 1024);
+
+ private:
+  friend class Snapshot;
+  struct Reading;
+  RowScan(Relation relation, std::shared_ptr<Reading> reading) noexcept
+      : relation_(std::move(relation)), reading_(std::move(reading)) {}
+
+  Relation relation_;
+  std::shared_ptr<Reading> reading_;
+};
+
+/// Everything as of one version. Confined to one actor.
+class Snapshot {
+ public:
+  explicit Snapshot(storage::ReadTransaction transaction) noexcept
+      : transaction_(std::move(transaction)) {}
+
+  storage::Version version() const noexcept { return transaction_.version(); }
+  /// By the primary key.
+  Task<Result<std::optional<Row>>> get(Relation relation, Row key);
+  RowScan scan(const Relation& relation);
+
+ private:
+  storage::ReadTransaction transaction_;
+};
+
+}  // namespace weir::flow::view

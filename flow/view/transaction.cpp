@@ -1,0 +1,111 @@
+#include <weir/flow/view/transaction.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/catalog.hpp>
+#include <weir/flow/view/internal/relation_info.hpp>
+#include <weir/flow/view/internal/row_access.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::view {
+
+using internal::EncodedKey;
+using internal::EncodedValue;
+using internal::RelationInfo;
+
+Transaction::Transaction(storage::Transaction transaction,
+                         std::shared_ptr<const internal::Catalog> catalog) noexcept
+    : transaction_(std::move(transaction)), catalog_(std::move(catalog)) {}
+
+Task<Result<>> Transaction::check(Relation relation) {
+  const RelationInfo& info = relation.info();
+  if (checked_.contains(&info)) co_return {};
+  auto entry = co_await catalog_->read(transaction_, info.id);
+  if (!entry && entry.error() != Errc::unknown_relation) co_return std::move(entry).error();
+  if (!entry || *entry != info.entry)
+    co_return Error(Errc::stale_relation, "'" + relation.name() + "'");
+  checked_.insert(&info);
+  co_return {};
+}
+
+Task<Result<>> Transaction::check_table(Relation relation) {
+  if (relation.is_view()) co_return Error(Errc::not_a_table, "'" + relation.name() + "' is a view");
+  co_return co_await check(relation);
+}
+
+Task<Result<>> Transaction::insert(Relation table, Row row) {
+  WEIR_CO_TRY(rows, internal::make_row(table.info(), row));
+  co_return co_await write(std::move(table), std::move(rows), Mode::insert);
+}
+
+Task<Result<>> Transaction::insert(Relation table, data::ChangeBatch rows) {
+  if (*rows.schema() != *table.schema()) {
+    co_return Error(Errc::invalid_argument, "'" + table.name() + "' has " +
+                                                to_string(*table.schema()) + ", not " +
+                                                to_string(*rows.schema()));
+  }
+  if (std::ranges::any_of(rows.weights(), [](data::Weight weight) { return weight != 1; })) {
+    co_return Error(Errc::invalid_argument,
+                    "'" + table.name() + "': rows to be inserted must have the weight 1");
+  }
+  co_return co_await write(std::move(table), std::move(rows), Mode::insert);
+}
+
+Task<Result<>> Transaction::update(Relation table, Row row) {
+  WEIR_CO_TRY(rows, internal::make_row(table.info(), row));
+  co_return co_await write(std::move(table), std::move(rows), Mode::update);
+}
+
+Task<Result<>> Transaction::upsert(Relation table, Row row) {
+  WEIR_CO_TRY(rows, internal::make_row(table.info(), row));
+  co_return co_await write(std::move(table), std::move(rows), Mode::upsert);
+}
+
+Task<Result<>> Transaction::write(Relation table, data::ChangeBatch rows, Mode mode) {
+  WEIR_CO_TRY_VOID(co_await check_table(table));
+  const RelationInfo& info = table.info();
+  std::vector<EncodedKey> keys(rows.size());
+  std::set<std::string_view> seen;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    info.format.encode_key(rows.columns(), row, keys[row].bytes);
+    if (mode == Mode::upsert) continue;
+    WEIR_CO_TRY(found, co_await transaction_.get(info.rows, keys[row]));
+    if (mode == Mode::update && !found)
+      co_return Error(Errc::unknown_key, internal::describe_key(info, rows, row));
+    if (mode == Mode::insert && (found || !seen.insert(keys[row].bytes).second))
+      co_return Error(Errc::duplicate_key, internal::describe_key(info, rows, row));
+  }
+  EncodedValue value;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    value.bytes.clear();
+    info.format.encode_value(rows.columns(), row, 1, value.bytes);
+    transaction_.put(info.rows, keys[row], value);
+  }
+  co_return {};
+}
+
+Task<Result<>> Transaction::remove(Relation table, Row key) {
+  WEIR_CO_TRY_VOID(co_await check_table(table));
+  WEIR_CO_TRY(encoded, internal::make_key(table.info(), key));
+  WEIR_CO_TRY(found, co_await transaction_.get(table.info().rows, encoded));
+  if (!found) {
+    std::string text;
+    for (const data::Value& value : key) text += (text.empty() ? "" : ", ") + to_string(value);
+    co_return Error(Errc::unknown_key, "'" + table.name() + "': (" + text + ")");
+  }
+  transaction_.remove(table.info().rows, encoded);
+  co_return {};
+}
+
+Task<Result<std::optional<Row>>> Transaction::get(Relation relation, Row key) {
+  WEIR_CO_TRY_VOID(co_await check(relation));
+  WEIR_CO_TRY(encoded, internal::make_key(relation.info(), key));
+  WEIR_CO_TRY(found, co_await transaction_.get(relation.info().rows, encoded));
+  if (!found) co_return std::optional<Row>();
+  WEIR_CO_TRY(row, internal::decode_row(relation.info(), encoded, *found));
+  co_return std::optional(std::move(row));
+}
+
+}  // namespace weir::flow::view

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include <weir/flow/data/change_batch.hpp>
+#include <weir/flow/data/value.hpp>
+#include <weir/flow/view/relation.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/storage/transaction.hpp>
+
+namespace weir::flow::view {
+
+namespace internal {
+class Catalog;
+}
+
+using Row = std::vector<data::Value>;
+
+/// Changes tables, all of it or nothing: a `storage::Transaction` that knows rows.
+///
+///     auto transaction = database.begin();
+///     WEIR_CO_TRY_VOID(co_await transaction.insert(orders, {1, "apples", 20}));
+///     WEIR_CO_TRY(version, co_await transaction.commit());
+///
+/// Serializable; a table that is altered or dropped meanwhile is a conflict too. An operation that
+/// fails has changed nothing, and the transaction can go on. Confined to one actor.
+class Transaction {
+ public:
+  Transaction(storage::Transaction transaction,
+              std::shared_ptr<const internal::Catalog> catalog) noexcept;
+
+  /// What it reads.
+  storage::Version version() const noexcept { return transaction_.version(); }
+
+  /// `duplicate_key` if there is a row with that primary key.
+  Task<Result<>> insert(Relation table, Row row);
+  /// All of them, or none.
+  Task<Result<>> insert(Relation table, data::ChangeBatch rows);
+  /// `unknown_key` if there is no row with that primary key.
+  Task<Result<>> update(Relation table, Row row);
+  /// Inserts, or replaces the row with that primary key.
+  Task<Result<>> upsert(Relation table, Row row);
+  /// By the primary key. `unknown_key` if there is no such row.
+  Task<Result<>> remove(Relation table, Row key);
+  /// By the primary key; with what this transaction has changed.
+  Task<Result<std::optional<Row>>> get(Relation relation, Row key);
+
+  /// As of `storage::Transaction`: `conflict` means to run it again.
+  Task<Result<storage::Version>> commit() { return transaction_.commit(); }
+
+ private:
+  enum class Mode : std::uint8_t { insert, update, upsert };
+
+  /// Once for each relation: that it is still what it was when it was opened.
+  Task<Result<>> check(Relation relation);
+  Task<Result<>> check_table(Relation relation);
+  Task<Result<>> write(Relation table, data::ChangeBatch rows, Mode mode);
+
+  storage::Transaction transaction_;
+  std::shared_ptr<const internal::Catalog> catalog_;
+  std::set<const internal::RelationInfo*> checked_;
+};
+
+}  // namespace weir::flow::view

@@ -1,0 +1,190 @@
+#include <weir/flow/view/database.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <weir/flow/data/errc.hpp>
+#include <weir/flow/view/errc.hpp>
+#include <weir/runtime/actor_system.hpp>
+#include <weir/storage/errc.hpp>
+#include <weir/tests/flow/operator/support/rows.hpp>
+#include <weir/tests/flow/view/support/database_fixture.hpp>
+
+namespace weir::flow::view {
+namespace {
+
+using data::Kind;
+using data::Value;
+using operators::test::make_schema;
+using test::DatabaseTest;
+
+const data::SchemaRef orders_schema = make_schema(
+    {{"id", Kind::int64, false}, {"item", Kind::text, false}, {"amount", Kind::int64}}, {"id"});
+
+TEST_F(DatabaseTest, KeepsRowsByTheirPrimaryKey) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  auto transaction = database().begin();
+  ASSERT_TRUE(run(transaction.insert(orders, {2, "pears", 5})));
+  ASSERT_TRUE(run(transaction.insert(orders, {1, "apples", Value()})));
+  EXPECT_EQ(run(transaction.get(orders, {2})).value(), (Row{2, "pears", 5}));
+  ASSERT_TRUE(run(transaction.commit()));
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', null)\n+1 (2, 'pears', 5)\n");
+
+  auto next = database().begin();
+  ASSERT_TRUE(run(next.update(orders, {1, "apples", 7})));
+  ASSERT_TRUE(run(next.upsert(orders, {3, "plums", 1})));
+  ASSERT_TRUE(run(next.remove(orders, {2})));
+  ASSERT_TRUE(run(next.commit()));
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', 7)\n+1 (3, 'plums', 1)\n");
+}
+
+TEST_F(DatabaseTest, ReadsOlderVersions) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  const auto before = insert(orders, {{1, "apples", 1}});
+  insert(orders, {{2, "pears", 2}});
+  Snapshot old = database().read_at(before).value();
+  EXPECT_EQ(run(old.get(orders, {2})).value(), std::nullopt);
+  EXPECT_EQ(run(old.get(orders, {1})).value(), (Row{1, "apples", 1}));
+}
+
+TEST_F(DatabaseTest, RefusesWhatIsNotARow) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  insert(orders, {{1, "apples", 1}});
+  auto transaction = database().begin();
+  const auto refusal = [&](Task<Result<>> task) {
+    const auto done = run(std::move(task));
+    return done ? "accepted" : done.error().message();
+  };
+  EXPECT_EQ(refusal(transaction.insert(orders, {1, "pears", 1})), "duplicate key: 'orders': (1)");
+  EXPECT_EQ(refusal(transaction.update(orders, {9, "pears", 1})), "unknown key: 'orders': (9)");
+  EXPECT_EQ(refusal(transaction.remove(orders, {9})), "unknown key: 'orders': (9)");
+  EXPECT_EQ(refusal(transaction.remove(orders, {"nine"})),
+            "invalid argument: 'orders': 'id' is int64, not 'nine'");
+  EXPECT_EQ(refusal(transaction.remove(orders, {})),
+            "invalid argument: 'orders': its primary key has 1 values, not 0");
+  const auto is = [](const Result<>& done, data::Errc code) {
+    return !done && done.error() == code;
+  };
+  EXPECT_TRUE(
+      is(run(transaction.insert(orders, {Value(), "pears", 1})), data::Errc::null_not_allowed));
+  EXPECT_TRUE(is(run(transaction.insert(orders, {5, 6, 7})), data::Errc::type_mismatch));
+  // What was refused has changed nothing.
+  ASSERT_TRUE(run(transaction.commit()));
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', 1)\n");
+}
+
+TEST_F(DatabaseTest, InsertsManyRowsOrNone) {
+  using operators::test::make_batch;
+  using operators::test::Rows;
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  const auto twice = make_batch(orders_schema, Rows{{{1, "a", 1}, 1}, {{1, "b", 1}, 1}});
+  const auto once = make_batch(orders_schema, Rows{{{1, "a", 1}, 1}, {{2, "b", 1}, 1}});
+  auto transaction = database().begin();
+  EXPECT_EQ(run(transaction.insert(orders, twice)).error(), Errc::duplicate_key);
+  EXPECT_EQ(run(transaction.insert(orders, once.negated())).error(), Errc::invalid_argument);
+  ASSERT_TRUE(run(transaction.insert(orders, once)));
+  ASSERT_TRUE(run(transaction.commit()));
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'a', 1)\n+1 (2, 'b', 1)\n");
+}
+
+TEST_F(DatabaseTest, RefusesTablesThatCannotBe) {
+  ASSERT_TRUE(run(database().create_table("orders", orders_schema)));
+  EXPECT_EQ(run(database().create_table("orders", orders_schema)).error().message(),
+            "already exists: 'orders'");
+  EXPECT_EQ(run(database().create_table("bag", make_schema({{"a", Kind::text}}))).error().message(),
+            "invalid argument: 'bag': a table must have a primary key");
+  EXPECT_EQ(run(database().create_table("", orders_schema)).error(), Errc::invalid_argument);
+  EXPECT_EQ(run(database().relation("people")).error().message(),
+            "unknown table or view: 'people'");
+}
+
+TEST_F(DatabaseTest, FindsItsTablesAfterARestart) {
+  insert(run(database().create_table("orders", orders_schema)).value(), {{1, "apples", 1}});
+  reopen();
+  const Relation orders = run(database().relation("orders")).value();
+  EXPECT_EQ(*orders.schema(), *orders_schema);
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', 1)\n");
+  EXPECT_EQ(run(database().relations()).value().size(), 1u);
+}
+
+TEST_F(DatabaseTest, ReadsRowsThatAreOlderThanTheirColumns) {
+  insert(run(database().create_table("orders", orders_schema)).value(), {{1, "apples", 1}});
+  const NewColumn note{.name = "note", .type = Kind::text};
+  const NewColumn price{.name = "price", .type = Kind::int64, .fill = 9, .is_nullable = false};
+  ASSERT_TRUE(run(database().add_column("orders", note)));
+  Relation orders = run(database().add_column("orders", price)).value();
+  insert(orders, {{2, "pears", 2, "ripe", 3}});
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', 1, null, 9)\n+1 (2, 'pears', 2, 'ripe', 3)\n");
+  ASSERT_TRUE(run(database().drop_column("orders", "item")));
+  orders = run(database().rename_column("orders", "amount", "count")).value();
+  EXPECT_EQ(data::to_string(*orders.schema()),
+            "(id int64 not null, count int64, note text, price int64 not null, primary key id)");
+  EXPECT_EQ(rows_of(orders), "+1 (1, 1, null, 9)\n+1 (2, 2, 'ripe', 3)\n");
+}
+
+TEST_F(DatabaseTest, DoesNotGiveANewColumnWhatADroppedOneHeld) {
+  insert(run(database().create_table("orders", orders_schema)).value(), {{1, "apples", 1}});
+  ASSERT_TRUE(run(database().drop_column("orders", "amount")));
+  const Relation orders =
+      run(database().add_column("orders", {.name = "amount", .type = Kind::int64})).value();
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', null)\n");
+}
+
+TEST_F(DatabaseTest, RefusesToAlterWhatCannotBe) {
+  ASSERT_TRUE(run(database().create_table("orders", orders_schema)));
+  const auto refusal = [&](Task<Result<Relation>> task) {
+    const auto done = run(std::move(task));
+    return done ? "accepted" : done.error().message();
+  };
+  EXPECT_EQ(refusal(database().drop_column("orders", "id")),
+            "invalid argument: 'orders': 'id' is part of the primary key");
+  EXPECT_EQ(refusal(database().drop_column("orders", "price")),
+            "unknown column: 'orders': 'price'");
+  EXPECT_EQ(refusal(database().rename_column("orders", "id", "item")),
+            "duplicate column: 'orders': 'item'");
+  EXPECT_EQ(refusal(database().add_column("orders", {.name = "item", .type = Kind::text})),
+            "duplicate column: 'orders': 'item'");
+  EXPECT_EQ(refusal(database().add_column("orders",
+                                          {.name = "n", .type = Kind::text, .is_nullable = false})),
+            "null not allowed: 'orders': 'n' needs a value for the rows that are there already");
+  EXPECT_EQ(refusal(database().add_column("orders", {.name = "n", .type = Kind::text, .fill = 5})),
+            "type mismatch: 'orders': 'n' is text, not 5");
+  EXPECT_EQ(refusal(database().drop_column("people", "id")), "unknown table or view: 'people'");
+}
+
+TEST_F(DatabaseTest, RefusesAHandleThatIsOlderThanItsTable) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  ASSERT_TRUE(run(database().add_column("orders", {.name = "note", .type = Kind::text})));
+  auto transaction = database().begin();
+  EXPECT_EQ(run(transaction.insert(orders, {1, "apples", 1})).error(), Errc::stale_relation);
+  ASSERT_TRUE(run(database().drop_table("orders")));
+  auto later = database().begin();
+  EXPECT_EQ(run(later.insert(orders, {1, "apples", 1})).error(), Errc::stale_relation);
+}
+
+TEST_F(DatabaseTest, AlteringATableIsAConflictForWhoWritesIt) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  auto transaction = database().begin();
+  ASSERT_TRUE(run(transaction.insert(orders, {1, "apples", 1})));
+  ASSERT_TRUE(run(database().drop_column("orders", "amount")));
+  EXPECT_EQ(run(transaction.commit()).error(), storage::Errc::conflict);
+}
+
+TEST_F(DatabaseTest, DropsATableWithItsRows) {
+  Relation orders = run(database().create_table("orders", orders_schema)).value();
+  std::vector<Row> rows;
+  for (int id = 0; id < 2'500; ++id) rows.push_back({id, "apples", 1});
+  insert(orders, rows);
+  ASSERT_TRUE(run(database().drop_table("orders")));
+  EXPECT_EQ(run(database().drop_table("orders")).error(), Errc::unknown_relation);
+  EXPECT_EQ(rows_of(orders), "");
+  // The name is free, and what was there does not come back.
+  orders = run(database().create_table("orders", orders_schema)).value();
+  EXPECT_EQ(rows_of(orders), "");
+}
+
+}  // namespace
+}  // namespace weir::flow::view

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/view/database.hpp>
+#include <weir/runtime/actor_system.hpp>
+#include <weir/storage/engine/simulated_disk.hpp>
+#include <weir/storage/store.hpp>
+
+namespace weir::flow::view::test {
+
+/// A database on a disk in memory, which outlives it.
+class DatabaseTest : public ::testing::Test {
+ protected:
+  DatabaseTest() { open(); }
+
+  Database& database() { return *database_; }
+  storage::Store& store() { return *store_; }
+
+  template <class T>
+  T run(Task<T> task) {
+    return system_->run(std::move(task));
+  }
+  void reopen() {
+    database_.reset();
+    ASSERT_TRUE(run(store_->close()));
+    store_.reset();
+    system_.reset();
+    open();
+  }
+
+  storage::Version insert(const Relation& table, const std::vector<Row>& rows) {
+    auto transaction = database().begin();
+    for (const Row& row : rows) run(transaction.insert(table, row)).value();
+    return run(transaction.commit()).value();
+  }
+  /// Each with its weight, in order of the key.
+  std::string rows_of(const Relation& relation) {
+    Snapshot snapshot = database().read();
+    RowScan scan = snapshot.scan(relation);
+    std::string text;
+    for (;;) {
+      const auto batch = run(scan.next(2)).value();
+      if (batch.is_empty()) return text;
+      text += to_string(batch);
+    }
+  }
+
+ private:
+  void open() {
+    system_ = std::make_unique<ActorSystem>();
+    store_ = std::make_unique<storage::Store>(
+        storage::Store::open(*system_,
+                             {.retention = {.history = std::chrono::hours(1)}, .disk = disk_})
+            .value());
+    database_.emplace(run(Database::open(store_.get())).value());
+  }
+
+  std::shared_ptr<storage::engine::SimulatedDisk> disk_ =
+      std::make_shared<storage::engine::SimulatedDisk>();
+  std::unique_ptr<ActorSystem> system_;
+  std::unique_ptr<storage::Store> store_;
+  std::optional<Database> database_;
+};
+
+}  // namespace weir::flow::view::test

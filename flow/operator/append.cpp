@@ -35,7 +35,6 @@ Result<> add_input(std::vector<data::Field>& fields, const data::Schema& schema)
 
 Result<std::unique_ptr<Operator>> Append::make(std::span<const data::SchemaRef> inputs,
                                                const Library& /*library*/) const {
-  if (inputs.size() < 2) return Error(Errc::invalid_argument, "there must be two inputs or more");
   std::vector<data::Field> fields = inputs[0]->fields();
   for (const data::SchemaRef& input : inputs.subspan(1))
     if (auto added = add_input(fields, *input); !added) return std::move(added).error();

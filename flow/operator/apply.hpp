@@ -17,6 +17,8 @@ struct Apply final : OperatorSpec {
   std::vector<data::Value> parameters;
 
   std::string_view name() const noexcept override { return "apply"; }
+  void write(SpecWriter& out) const override;
+  bool takes_inputs(std::size_t count) const noexcept override { return count >= 1; }
   Result<std::unique_ptr<Operator>> make(std::span<const data::SchemaRef> inputs,
                                          const Library& library) const override;
 };

@@ -14,6 +14,7 @@ struct Extend final : OperatorSpec {
   std::vector<NamedExpression> columns;
 
   std::string_view name() const noexcept override { return "extend"; }
+  void write(SpecWriter& out) const override;
   Result<std::unique_ptr<Operator>> make(std::span<const data::SchemaRef> inputs,
                                          const Library& library) const override;
 };

@@ -13,6 +13,7 @@ struct Filter final : OperatorSpec {
   data::Expression condition;
 
   std::string_view name() const noexcept override { return "filter"; }
+  void write(SpecWriter& out) const override;
   Result<std::unique_ptr<Operator>> make(std::span<const data::SchemaRef> inputs,
                                          const Library& library) const override;
 };

@@ -14,6 +14,7 @@ struct Gate final : OperatorSpec {
   data::Expression condition;
 
   std::string_view name() const noexcept override { return "gate"; }
+  void write(SpecWriter& out) const override;
   Result<std::unique_ptr<Operator>> make(std::span<const data::SchemaRef> inputs,
                                          const Library& library) const override;
 };

@@ -39,6 +39,11 @@ class Graph::Builder {
     if (const auto known = made_.find(&plan.node()); known != made_.end()) return known->second;
     if (++depth_ > depth_max) return Error(Errc::invalid_argument, "the plan is too deep");
     const std::string path = path_above + std::string(plan.spec().name());
+    if (!plan.spec().takes_inputs(plan.node().inputs.size())) {
+      return at(path,
+                Error(Errc::invalid_argument,
+                      "it cannot have " + std::to_string(plan.node().inputs.size()) + " inputs"));
+    }
     std::vector<std::size_t> inputs;
     std::vector<data::SchemaRef> schemas;
     for (const Plan& input : plan.node().inputs) {

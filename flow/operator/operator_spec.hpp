@@ -15,6 +15,7 @@
 namespace weir::flow::operators {
 
 class OperatorRegistry;
+class SpecWriter;
 
 /// What operators may refer to by name.
 struct Library {
@@ -31,6 +32,10 @@ class OperatorSpec {
 
   /// As in `filter`: for messages and spans.
   virtual std::string_view name() const noexcept = 0;
+  /// What `read_spec` makes the same of. Persisted: only to be added to, at the end.
+  virtual void write(SpecWriter& out) const = 0;
+  /// Whether it can have so many.
+  virtual bool takes_inputs(std::size_t count) const noexcept { return count == 1; }
   /// Checks it against the schemas of its inputs. Errors name columns and types.
   virtual Result<std::unique_ptr<Operator>> make(std::span<const data::SchemaRef> inputs,
                                                  const Library& library) const = 0;

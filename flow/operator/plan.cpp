@@ -1,5 +1,8 @@
 #include <weir/flow/operator/plan.hpp>
 
+#include <functional>
+#include <map>
+
 #include <weir/flow/operator/append.hpp>
 #include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/distinct.hpp>
@@ -8,8 +11,64 @@
 #include <weir/flow/operator/gate.hpp>
 #include <weir/flow/operator/map.hpp>
 #include <weir/flow/operator/source.hpp>
+#include <weir/flow/operator/spec_codec.hpp>
 
 namespace weir::flow::operators {
+
+std::string Plan::encode() const {
+  // Inputs before those that read them; a part that is used twice once.
+  std::vector<const Plan*> nodes;
+  std::map<const Node*, std::uint64_t> numbers;
+  const std::function<void(const Plan&)> visit = [&](const Plan& plan) {
+    if (numbers.contains(&plan.node())) return;
+    for (const Plan& input : plan.node().inputs) visit(input);
+    numbers.emplace(&plan.node(), nodes.size());
+    nodes.push_back(&plan);
+  };
+  visit(*this);
+
+  std::string bytes;
+  SpecWriter out(bytes);
+  out.list(nodes, [&](const Plan* plan) {
+    std::string spec;
+    SpecWriter spec_out(spec);
+    plan->spec().write(spec_out);
+    out.text(plan->spec().name());
+    out.text(spec);
+    out.list(plan->node().inputs, [&](const Plan& input) { out.number(numbers[&input.node()]); });
+  });
+  return bytes;
+}
+
+Result<Plan> Plan::decode(std::string_view bytes) {
+  SpecReader in(bytes);
+  std::vector<Plan> nodes;
+  Result<> failure;
+  in.list([&] {
+    const std::string name = in.text();
+    const std::string spec = in.text();
+    std::vector<Plan> inputs;
+    for (const std::uint64_t number : in.list([&in] { return in.number(); })) {
+      if (number >= nodes.size()) {
+        in.fail();
+      } else {
+        inputs.push_back(nodes[number]);
+      }
+    }
+    auto read = read_spec(name, spec);
+    if (!read) {
+      if (failure) failure = std::move(read).error();
+      in.fail();
+    } else {
+      nodes.push_back(Plan(Node{*std::move(read), std::move(inputs)}));
+    }
+    return 0;
+  });
+  if (!failure) return std::move(failure).error();
+  if (auto finished = in.finish(); !finished) return std::move(finished).error();
+  if (nodes.empty()) return Error(Errc::corruption, "a plan without operators");
+  return nodes.back();
+}
 
 Plan from(std::string source, data::SchemaRef schema) {
   return Plan::make(Source(std::move(source), std::move(schema)), {});

@@ -2,12 +2,14 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <weir/flow/data/expression.hpp>
 #include <weir/flow/data/schema.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
+#include <weir/runtime/result.hpp>
 
 namespace weir::flow::operators {
 
@@ -29,6 +31,11 @@ class Plan {
   static Plan make(Spec spec, std::vector<Plan> inputs) {
     return Plan(Node{std::make_shared<const Spec>(std::move(spec)), std::move(inputs)});
   }
+
+  /// What `encode` gave; `corruption` if it is something else.
+  static Result<Plan> decode(std::string_view bytes);
+  /// As bytes that stay the same in later versions.
+  std::string encode() const;
 
   const Node& node() const noexcept { return *node_; }
   const OperatorSpec& spec() const noexcept { return *node_->spec; }

@@ -16,6 +16,8 @@ struct Source final : OperatorSpec {
   data::SchemaRef schema;
 
   std::string_view name() const noexcept override { return "source"; }
+  void write(SpecWriter& out) const override;
+  bool takes_inputs(std::size_t count) const noexcept override { return count == 0; }
   Result<std::unique_ptr<Operator>> make(std::span<const data::SchemaRef> inputs,
                                          const Library& library) const override;
 };

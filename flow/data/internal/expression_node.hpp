@@ -9,7 +9,8 @@ namespace weir::flow::data::internal {
 
 /// One step of an expression, as it was written.
 struct ExpressionNode {
-  enum class Step : std::uint8_t { column, literal, cast, call };
+  // Persisted: never renumber.
+  enum class Step : std::uint8_t { column = 1, literal = 2, cast = 3, call = 4 };
 
   Step step;
   std::string name = {};  // of the column or function; operators are functions named by their sign

@@ -32,7 +32,8 @@ TEST(Append, RefusesInputsOfOtherTypes) {
   EXPECT_EQ(Graph::make(from("left", left).append({from("o", other)})).error().message(),
             "type mismatch: append: column 'price' is float64, but 'note' of the first input is "
             "text");
-  EXPECT_EQ(Graph::make(from("left", left).append({})).error(), Errc::invalid_argument);
+  EXPECT_EQ(Graph::make(from("left", left).append({})).error().message(),
+            "invalid argument: append: it cannot have 1 inputs");
 }
 
 }  // namespace

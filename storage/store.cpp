@@ -115,6 +115,8 @@ Task<Result<std::shared_ptr<const SpaceInfo>>> Store::find_or_make_space(
     if (!(version.error() == Errc::conflict) || attempt == attempts_max) {
       co_return version.error();
     }
+    // What it conflicts with may not be visible yet.
+    WEIR_CO_TRY_VOID(co_await core->published.wait_until(transaction.version().number + 1));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <weir/flow/operator/graph.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <utility>
 
@@ -15,6 +16,18 @@ Error at(std::string_view path, const Error& error) {
   return Error(
       error.code(),
       std::string(path) + (error.detail().empty() ? "" : ": " + std::string(error.detail())));
+}
+
+/// An operator of someone else may throw anything.
+template <class Run>
+Result<> guarded(Run run) {
+  try {
+    return run();
+  } catch (const std::exception& exception) {
+    return Error(weir::Errc::failed, exception.what());
+  } catch (...) {
+    return Error(weir::Errc::failed, "it threw something that is no exception");
+  }
 }
 
 /// One batch with the rows of all.
@@ -139,8 +152,10 @@ Result<data::ChangeBatch> Graph::watermark(data::Timestamp time) {
 Result<data::ChangeBatch> Graph::run_all(Call call, data::Timestamp time) {
   Output out(policy_);
   for (Node& node : nodes_) {
-    auto done = run_node(node, out);
-    if (done && call != nullptr) done = call(*node.op, time, out);
+    auto done = guarded([&] {
+      auto ran = run_node(node, out);
+      return ran && call != nullptr ? call(*node.op, time, out) : ran;
+    });
     if (done) done = pass_on(node, out);
     if (!done) {
       forget_inputs();

@@ -8,6 +8,9 @@
 #include <weir/flow/data/row_codec.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/catalog.hpp>
+#include <weir/flow/view/internal/coordinator.hpp>
+#include <weir/flow/view/internal/database_core.hpp>
+#include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/retry.hpp>
 
@@ -19,6 +22,7 @@ using internal::Catalog;
 using internal::ColumnEntry;
 using internal::RelationEntry;
 using internal::RelationKind;
+using internal::SourceEntry;
 using CatalogRef = std::shared_ptr<const Catalog>;
 
 /// Changes what the catalog knows of a table.
@@ -58,10 +62,24 @@ Task<Result<>> alter_table(storage::Transaction& transaction, CatalogRef catalog
   co_return {};
 }
 
-Task<Result<>> remove_table(storage::Transaction& transaction, CatalogRef catalog,
-                            std::string name) {
+Task<Result<>> check_unread(storage::Transaction& transaction, CatalogRef catalog, std::uint64_t id,
+                            std::optional<std::uint32_t> column, std::string what) {
+  WEIR_CO_TRY(readers, co_await catalog->readers(transaction, id, column));
+  if (readers.empty()) co_return {};
+  std::string names;
+  for (const std::string& reader : readers) names += (names.empty() ? "'" : ", '") + reader + "'";
+  co_return Error(Errc::in_use, what + " is read by " + names);
+}
+
+Task<Result<>> remove_relation(storage::Transaction& transaction, CatalogRef catalog,
+                               std::string name, RelationKind kind) {
   WEIR_CO_TRY(id, co_await catalog->find(transaction, name));
-  WEIR_CO_TRY_VOID(co_await read_table(transaction, catalog, id));
+  WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
+  if (entry.kind != kind) {
+    co_return Error(Errc::not_a_table,
+                    "'" + name + "' is a " + (kind == RelationKind::table ? "view" : "table"));
+  }
+  WEIR_CO_TRY_VOID(co_await check_unread(transaction, catalog, id, std::nullopt, "'" + name + "'"));
   catalog->remove(transaction, id, name);
   co_return {};
 }
@@ -74,6 +92,55 @@ Task<Result<Relation>> alter(const storage::Store* store, CatalogRef catalog, st
                                               outcome));
   WEIR_CO_TRY(info, co_await catalog->load(outcome->id, outcome->entry));
   co_return Relation(std::move(info));
+}
+
+/// Where a source of a plan is: the relation, and those of its columns that the plan knows.
+Task<Result<SourceEntry>> find_source(storage::Transaction& transaction, CatalogRef catalog,
+                                      operators::Graph::SourceInfo source) {
+  SourceEntry found{.name = source.name};
+  WEIR_CO_TRY(id, co_await catalog->find(transaction, source.name));
+  WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
+  found.relation = id;
+  for (const data::Field& field : source.schema->fields()) {
+    const auto& columns = entry.layouts.back();
+    const auto at = std::ranges::find(columns, field.name, &ColumnEntry::name);
+    if (at == columns.end())
+      co_return Error(data::Errc::unknown_column, "'" + source.name + "': '" + field.name + "'");
+    if (internal::type_of(*at) != field.type || (at->is_nullable && !field.is_nullable)) {
+      co_return Error(data::Errc::type_mismatch, "'" + source.name + "': '" + field.name + "' is " +
+                                                     to_string(internal::type_of(*at)) +
+                                                     (at->is_nullable ? "" : " not null") +
+                                                     ", not " + to_string(field.type) +
+                                                     (field.is_nullable ? "" : " not null"));
+    }
+    found.columns.push_back(at->id);
+  }
+  co_return found;
+}
+
+Task<Result<>> add_view(storage::Transaction& transaction, CatalogRef catalog,
+                        std::shared_ptr<const std::vector<operators::Graph::SourceInfo>> sources,
+                        std::shared_ptr<Outcome> outcome) {
+  outcome->entry.sources.clear();
+  for (const auto& source : *sources) {
+    WEIR_CO_TRY(found, co_await find_source(transaction, catalog, source));
+    outcome->entry.sources.push_back(std::move(found));
+  }
+  co_return co_await add_relation(transaction, catalog, outcome);
+}
+
+/// Each source once. A name stands for one schema.
+Result<std::vector<operators::Graph::SourceInfo>> sources_of(const operators::Graph& graph) {
+  std::vector<operators::Graph::SourceInfo> sources;
+  for (const auto& source : graph.sources()) {
+    const auto known = std::ranges::find(sources, source.name, &operators::Graph::SourceInfo::name);
+    if (known == sources.end()) {
+      sources.push_back(source);
+    } else if (*known->schema != *source.schema) {
+      return Error(Errc::invalid_argument, "'" + source.name + "' is used with two schemas");
+    }
+  }
+  return sources;
 }
 
 Result<std::vector<ColumnEntry>::iterator> find_column(std::vector<ColumnEntry>& columns,
@@ -110,6 +177,24 @@ Result<> add_column_to(RelationEntry& entry, const NewColumn& column) {
   return {};
 }
 
+Result<> drop_column_of(RelationEntry& entry, const std::string& name);
+
+Task<Result<>> drop_column_unread(storage::Transaction& transaction, CatalogRef catalog,
+                                  std::string table, std::string column,
+                                  std::shared_ptr<Outcome> outcome) {
+  WEIR_CO_TRY(id, co_await catalog->find(transaction, table));
+  WEIR_CO_TRY(entry, co_await read_table(transaction, catalog, id));
+  const auto& columns = entry.layouts.back();
+  const auto at = std::ranges::find(columns, column, &ColumnEntry::name);
+  if (at != columns.end()) {
+    WEIR_CO_TRY_VOID(
+        co_await check_unread(transaction, catalog, id, at->id, "'" + table + "." + column + "'"));
+  }
+  auto alter = std::make_shared<const Alter>(
+      [column](RelationEntry& altered) { return drop_column_of(altered, column); });
+  co_return co_await alter_table(transaction, catalog, table, alter, outcome);
+}
+
 Result<> drop_column_of(RelationEntry& entry, const std::string& name) {
   std::vector<ColumnEntry> columns = entry.layouts.back();
   auto at = find_column(columns, name);
@@ -123,45 +208,108 @@ Result<> drop_column_of(RelationEntry& entry, const std::string& name) {
 
 }  // namespace
 
-Database::Database(storage::Store* store, CatalogRef catalog) noexcept
-    : store_(store), catalog_(std::move(catalog)) {}
+Database::Database(std::shared_ptr<internal::DatabaseCore> core) noexcept
+    : core_(std::move(core)) {}
+Database::Database(Database&&) noexcept = default;
 
-Task<Result<Database>> Database::open(storage::Store* store) {
+Database::~Database() {
+  if (!core_ || core_->gone->published() > 0) return;
+  try {
+    static_cast<void>(core_->store->system().run(close()));
+  } catch (const std::exception&) {
+    // Inside an actor, which must not wait, or the system has stopped and with it the views.
+    core_->coordinator.stop();
+  }
+}
+
+Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions options) {
+  if (options.workers == 0) co_return Error(Errc::invalid_argument, "workers must be 1 or more");
+  if (options.backfill_rows == 0 || options.cycle.records_max == 0)
+    co_return Error(Errc::invalid_argument, "backfill_rows and records_max must be 1 or more");
   WEIR_CO_TRY(catalog, co_await Catalog::open(store));
   WEIR_CO_TRY_VOID(co_await catalog.sweep());
-  co_return Database(store, std::make_shared<const Catalog>(std::move(catalog)));
+  auto core = std::make_shared<internal::DatabaseCore>();
+  core->store = store;
+  core->library = options.library;
+  core->catalog = std::make_shared<const Catalog>(std::move(catalog));
+  core->board = std::make_shared<internal::FlowBoard>();
+  core->gone = std::make_shared<SequenceBarrier>();
+  core->coordinator = store->system().spawn<internal::Coordinator>(
+      SpawnOptions{.name = "flow.coordinator"}, store, core->catalog, core->board, core->gone,
+      internal::CoordinatorOptions{.flow = {.state_memory_max = options.state_memory_max,
+                                            .row_errors = options.row_errors,
+                                            .library = options.library},
+                                   .workers = options.workers,
+                                   .backfill_rows = options.backfill_rows,
+                                   .cycle = options.cycle,
+                                   .retry_backoff = options.retry_backoff,
+                                   .failures_max = options.failures_max});
+  Database database(core);
+  WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::Start>().within(forever));
+  co_return std::move(database);
+}
+
+Task<Result<>> Database::close() {
+  const auto core = core_;
+  const CancellationShield shield;
+  static_cast<void>(co_await core->coordinator.ask<internal::Close>().within(forever));
+  core->coordinator.stop(Stop::when_drained);
+  WEIR_CO_TRY_VOID(co_await core->gone->wait_until(1));
+  co_return {};
 }
 
 Task<Result<Relation>> Database::create_table(std::string name, data::SchemaRef schema) {
-  const CatalogRef catalog = catalog_;
+  const auto core = core_;
   if (name.empty()) co_return Error(Errc::invalid_argument, "a table must have a name");
   if (schema->primary_key().empty())
     co_return Error(Errc::invalid_argument, "'" + name + "': a table must have a primary key");
   auto outcome = std::make_shared<Outcome>();
   outcome->entry = internal::make_entry(RelationKind::table, std::move(name), *schema);
-  WEIR_CO_TRY_VOID(co_await storage::transact(store_, {}, &add_relation, catalog, outcome));
-  WEIR_CO_TRY(info, co_await catalog->load(outcome->id, outcome->entry));
+  WEIR_CO_TRY_VOID(
+      co_await storage::transact(core->store, {}, &add_relation, core->catalog, outcome));
+  WEIR_CO_TRY(info, co_await core->catalog->load(outcome->id, outcome->entry));
+  co_return Relation(std::move(info));
+}
+
+Task<Result<Relation>> Database::create_view(std::string name, operators::Plan plan) {
+  const auto core = core_;
+  if (name.empty()) co_return Error(Errc::invalid_argument, "a view must have a name");
+  auto graph = operators::Graph::make(plan, {.library = core->library});
+  if (!graph) {
+    co_return Error(graph.error().code(), "view '" + name + "': " + graph.error().detail());
+  }
+  WEIR_CO_TRY(sources, sources_of(**graph));
+  auto outcome = std::make_shared<Outcome>();
+  outcome->entry = internal::make_entry(RelationKind::view, name, *(*graph)->schema());
+  outcome->entry.plan = plan.encode();
+  auto added = co_await storage::transact(
+      core->store, {}, &add_view, core->catalog,
+      std::make_shared<const std::vector<operators::Graph::SourceInfo>>(std::move(sources)),
+      outcome);
+  if (!added)
+    co_return Error(added.error().code(), "view '" + name + "': " + added.error().detail());
+  WEIR_CO_TRY(info, co_await core->catalog->load(outcome->id, outcome->entry));
   co_return Relation(std::move(info));
 }
 
 Task<Result<Relation>> Database::relation(std::string name) const {
-  const CatalogRef catalog = catalog_;
-  auto transaction = store_->begin();
-  WEIR_CO_TRY(id, co_await catalog->find(transaction, name));
-  WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
-  WEIR_CO_TRY(info, co_await catalog->load(id, std::move(entry)));
+  const auto core = core_;
+  auto transaction = core->store->begin();
+  WEIR_CO_TRY(id, co_await core->catalog->find(transaction, name));
+  WEIR_CO_TRY(entry, co_await core->catalog->read(transaction, id));
+  WEIR_CO_TRY(info, co_await core->catalog->load(id, std::move(entry)));
   co_return Relation(std::move(info));
 }
 
 Task<Result<std::vector<Relation>>> Database::relations() const {
-  const CatalogRef catalog = catalog_;
-  auto reading = store_->read();
-  auto scan = reading.scan(catalog->relations());
+  const auto core = core_;
+  auto reading = core->store->read();
+  auto scan = reading.scan(core->catalog->relations());
   std::vector<Relation> relations;
   for (;;) {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) break;
-    WEIR_CO_TRY(info, co_await catalog->load(row->key, std::move(row->value)));
+    WEIR_CO_TRY(info, co_await core->catalog->load(row->key, std::move(row->value)));
     relations.emplace_back(std::move(info));
   }
   std::ranges::sort(relations, {}, &Relation::name);
@@ -169,13 +317,13 @@ Task<Result<std::vector<Relation>>> Database::relations() const {
 }
 
 Task<Result<Relation>> Database::add_column(std::string table, NewColumn column) {
-  return alter(store_, catalog_, std::move(table),
+  return alter(core_->store, core_->catalog, std::move(table),
                [column](RelationEntry& entry) { return add_column_to(entry, column); });
 }
 
 Task<Result<Relation>> Database::rename_column(std::string table, std::string column,
                                                std::string name) {
-  return alter(store_, catalog_, std::move(table),
+  return alter(core_->store, core_->catalog, std::move(table),
                [column, name](RelationEntry& entry) -> Result<> {
                  auto& columns = entry.layouts.back();
                  auto at = find_column(columns, column);
@@ -190,24 +338,69 @@ Task<Result<Relation>> Database::rename_column(std::string table, std::string co
 }
 
 Task<Result<Relation>> Database::drop_column(std::string table, std::string column) {
-  return alter(store_, catalog_, std::move(table),
-               [column](RelationEntry& entry) { return drop_column_of(entry, column); });
+  const auto core = core_;
+  auto outcome = std::make_shared<Outcome>();
+  WEIR_CO_TRY_VOID(co_await storage::transact(core->store, {}, &drop_column_unread, core->catalog,
+                                              std::move(table), std::move(column), outcome));
+  WEIR_CO_TRY(info, co_await core->catalog->load(outcome->id, outcome->entry));
+  co_return Relation(std::move(info));
 }
 
 Task<Result<>> Database::drop_table(std::string name) {
-  const CatalogRef catalog = catalog_;
-  WEIR_CO_TRY_VOID(co_await storage::transact(store_, {}, &remove_table, catalog, std::move(name)));
-  co_return co_await catalog->sweep();
+  const auto core = core_;
+  WEIR_CO_TRY_VOID(co_await storage::transact(core->store, {}, &remove_relation, core->catalog,
+                                              std::move(name), RelationKind::table));
+  co_return co_await core->catalog->sweep();
 }
 
-Transaction Database::begin() const { return Transaction(store_->begin(), catalog_); }
+Task<Result<>> Database::drop_view(std::string name) {
+  const auto core = core_;
+  WEIR_CO_TRY(version, co_await storage::transact(core->store, {}, &remove_relation, core->catalog,
+                                                  std::move(name), RelationKind::view));
+  // Once the coordinator has seen it, nothing writes there any more.
+  WEIR_CO_TRY_VOID(co_await core->board->reach(version));
+  co_return co_await core->catalog->sweep();
+}
 
-Snapshot Database::read() const { return Snapshot(store_->read()); }
+Task<Result<storage::Version>> Database::fresh(Relation view, storage::Version version) const {
+  const auto core = core_;
+  for (;;) {
+    const std::uint64_t seen = core->board->changes().published();
+    const auto status = core->board->find(view.id());
+    if (status && status->phase == ViewPhase::quarantined)
+      co_return Error(Errc::quarantined, "view '" + view.name() + "': " + status->error);
+    if (status && status->phase == ViewPhase::live && status->position >= version)
+      co_return status->position;
+    if (!status && core->board->position() >= version) {
+      // Seen, and not there any more.
+      co_return Error(Errc::unknown_relation, "view '" + view.name() + "'");
+    }
+    WEIR_CO_TRY_VOID(co_await core->board->changes().wait_until(seen + 1));
+  }
+}
+
+std::optional<ViewStatus> Database::status(const Relation& view) const {
+  return core_->board->find(view.id());
+}
+
+Task<Result<>> Database::rebuild(Relation view) {
+  const auto core = core_;
+  WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::RebuildFlow>(view.id()));
+  co_return {};
+}
+
+Transaction Database::begin() const { return Transaction(core_->store->begin(), core_->catalog); }
+
+Snapshot Database::read() const { return Snapshot(core_->store->read(), core_->catalog); }
 
 Result<Snapshot> Database::read_at(storage::Version version) const {
-  auto reading = store_->read_at(version);
+  auto reading = core_->store->read_at(version);
   if (!reading) return std::move(reading).error();
-  return Snapshot(*std::move(reading));
+  return Snapshot(*std::move(reading), core_->catalog);
+}
+
+operators::Plan from(const Relation& relation) {
+  return operators::from(relation.name(), relation.schema());
 }
 
 }  // namespace weir::flow::view

@@ -6,17 +6,41 @@
 #include <vector>
 
 #include <weir/flow/data/schema.hpp>
+#include <weir/flow/operator/operator_spec.hpp>
+#include <weir/flow/operator/plan.hpp>
+#include <weir/flow/view/flow_status.hpp>
 #include <weir/flow/view/relation.hpp>
 #include <weir/flow/view/snapshot.hpp>
 #include <weir/flow/view/transaction.hpp>
 #include <weir/runtime/task.hpp>
+#include <weir/storage/change_log.hpp>
 #include <weir/storage/store.hpp>
 
 namespace weir::flow::view {
 
 namespace internal {
-class Catalog;
+struct DatabaseCore;
 }
+
+/// How the views of a database are run.
+struct DatabaseOptions {
+  /// Actors that run flows; those that do not read each other's views run side by side.
+  std::size_t workers = 2;
+  /// State of each flow that is kept in memory; the rest is read when it is needed.
+  std::size_t state_memory_max = std::size_t{64} << 20;
+  /// What becomes of rows that cannot be computed.
+  operators::RowErrorPolicy row_errors = operators::RowErrorPolicy::fail;
+  /// Functions and operators of yours. They outlive the database.
+  operators::Library library = {};
+  /// Rows that a new view takes at once, between the changes that live ones follow.
+  std::size_t backfill_rows = 2'048;
+  /// Changes that are taken at once.
+  storage::ReadLimits cycle = {};
+  /// A view that failed is built again after this time, twice that the next time, and so on, until
+  /// it has failed `failures_max` times in a row.
+  Duration retry_backoff = std::chrono::milliseconds(100);
+  unsigned failures_max = 5;
+};
 
 /// A column to be added to a table.
 struct NewColumn {
@@ -38,7 +62,15 @@ struct NewColumn {
 /// The store outlives it.
 class Database {
  public:
-  static Task<Result<Database>> open(storage::Store* store);
+  /// Finds all tables and views, and lets the views go on where they were.
+  static Task<Result<Database>> open(storage::Store* store, DatabaseOptions options = {});
+
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) = delete;
+  /// Closes it; inside an actor it does not wait for that.
+  ~Database();
+  /// Views stop where they are. The store is closed after it.
+  Task<Result<>> close();
 
   /// The schema must have a primary key. `already_exists`.
   Task<Result<Relation>> create_table(std::string name, data::SchemaRef schema);
@@ -47,12 +79,26 @@ class Database {
   /// In order of their names.
   Task<Result<std::vector<Relation>>> relations() const;
 
+  /// A view that follows a query over tables and other views: `from(orders).filter(...)`. The rows
+  /// that are there already are taken bit by bit; `fresh` waits for that. Errors name the path to
+  /// what is wrong.
+  Task<Result<Relation>> create_view(std::string name, operators::Plan plan);
+  /// `in_use` lists the views that read it.
+  Task<Result<>> drop_view(std::string name);
+  /// Waits until the view shows the tables as of `version` or later, and gives the version that it
+  /// shows. `quarantined` with its error if it will not get there.
+  Task<Result<storage::Version>> fresh(Relation view, storage::Version version) const;
+  /// None if it has just been made or dropped.
+  std::optional<ViewStatus> status(const Relation& view) const;
+  /// Builds it again from its sources, for instance after it was quarantined.
+  Task<Result<>> rebuild(Relation view);
+
   // Altering gives the table as it is then. Handles opened before are stale.
   Task<Result<Relation>> add_column(std::string table, NewColumn column);
   Task<Result<Relation>> rename_column(std::string table, std::string column, std::string name);
-  /// Not one of the primary key.
+  /// Not one of the primary key, nor one that a view reads.
   Task<Result<Relation>> drop_column(std::string table, std::string column);
-  /// With all its rows.
+  /// With all its rows. `in_use` lists the views that read it.
   Task<Result<>> drop_table(std::string name);
 
   Transaction begin() const;
@@ -62,10 +108,12 @@ class Database {
   Result<Snapshot> read_at(storage::Version version) const;
 
  private:
-  Database(storage::Store* store, std::shared_ptr<const internal::Catalog> catalog) noexcept;
+  explicit Database(std::shared_ptr<internal::DatabaseCore> core) noexcept;
 
-  storage::Store* store_;
-  std::shared_ptr<const internal::Catalog> catalog_;
+  std::shared_ptr<internal::DatabaseCore> core_;  // null when moved from
 };
+
+/// The rows of a table or view, to make a query of.
+operators::Plan from(const Relation& relation);
 
 }  // namespace weir::flow::view

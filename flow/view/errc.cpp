@@ -19,6 +19,8 @@ class ViewCategory final : public std::error_category {
       case Errc::in_use: return "in use";
       case Errc::duplicate_key: return "duplicate key";
       case Errc::unknown_key: return "unknown key";
+      case Errc::not_ready: return "not ready";
+      case Errc::quarantined: return "quarantined";
       case Errc::corruption: return "corruption";
     }
     return "unknown view error";

@@ -17,6 +17,10 @@ enum class Errc {
   in_use,
   duplicate_key,
   unknown_key,
+  /// The view was not live at that version: it was backfilling, or had failed.
+  not_ready,
+  /// The view failed, and is not tried again by itself.
+  quarantined,
   corruption,
 };
 

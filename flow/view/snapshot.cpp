@@ -3,20 +3,43 @@
 #include <utility>
 
 #include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/flow/view/internal/row_access.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::view {
 
+namespace {
+
+Task<Result<>> check_ready(std::shared_ptr<const storage::ReadTransaction> transaction,
+                           std::shared_ptr<const internal::Catalog> catalog, Relation relation) {
+  if (!relation.is_view()) co_return {};
+  WEIR_CO_TRY(ready, co_await transaction->get(catalog->ready(), relation.id()));
+  if (!ready) co_return Error(Errc::not_ready, "view '" + relation.name() + "'");
+  co_return {};
+}
+
+}  // namespace
+
 struct RowScan::Reading {
+  std::shared_ptr<const storage::ReadTransaction> transaction;
+  std::shared_ptr<const internal::Catalog> catalog;
   storage::Scan<internal::EncodedKey, internal::EncodedValue> scan;
+  bool has_begun = false;
 };
+
+Snapshot::Snapshot(storage::ReadTransaction transaction,
+                   std::shared_ptr<const internal::Catalog> catalog)
+    : transaction_(std::make_shared<const storage::ReadTransaction>(std::move(transaction))),
+      catalog_(std::move(catalog)) {}
 
 Task<Result<data::ChangeBatch>> RowScan::next(std::size_t rows_max) {
   // Kept here, as the task may outlive the scan.
   const Relation relation = relation_;
   const auto reading = reading_;
+  if (!std::exchange(reading->has_begun, true))
+    WEIR_CO_TRY_VOID(co_await check_ready(reading->transaction, reading->catalog, relation));
   data::BatchBuilder builder(relation.schema());
   while (builder.size() < rows_max) {
     WEIR_CO_TRY(row, co_await reading->scan.next());
@@ -30,17 +53,26 @@ Task<Result<data::ChangeBatch>> RowScan::next(std::size_t rows_max) {
   co_return builder.finish();
 }
 
+Task<Result<storage::Version>> Snapshot::view_position() const {
+  const auto transaction = transaction_;
+  const auto catalog = catalog_;
+  WEIR_CO_TRY(position,
+              co_await transaction->get(catalog->ready(), internal::Catalog::position_key));
+  co_return storage::Version{position.value_or(0)};
+}
+
 Task<Result<std::optional<Row>>> Snapshot::get(Relation relation, Row key) {
+  WEIR_CO_TRY_VOID(co_await check_ready(transaction_, catalog_, relation));
   WEIR_CO_TRY(encoded, internal::make_key(relation.info(), key));
-  WEIR_CO_TRY(found, co_await transaction_.get(relation.info().rows, encoded));
+  WEIR_CO_TRY(found, co_await transaction_->get(relation.info().rows, encoded));
   if (!found) co_return std::optional<Row>();
   WEIR_CO_TRY(row, internal::decode_row(relation.info(), encoded, *found));
   co_return std::optional(std::move(row));
 }
 
 RowScan Snapshot::scan(const Relation& relation) {
-  return RowScan(relation, std::make_shared<RowScan::Reading>(
-                               RowScan::Reading{transaction_.scan(relation.info().rows)}));
+  return RowScan(relation, std::make_shared<RowScan::Reading>(RowScan::Reading{
+                               transaction_, catalog_, transaction_->scan(relation.info().rows)}));
 }
 
 }  // namespace weir::flow::view

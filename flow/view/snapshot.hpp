@@ -38,16 +38,18 @@ class RowScan {
 /// Everything as of one version. Confined to one actor.
 class Snapshot {
  public:
-  explicit Snapshot(storage::ReadTransaction transaction) noexcept
-      : transaction_(std::move(transaction)) {}
+  Snapshot(storage::ReadTransaction transaction, std::shared_ptr<const internal::Catalog> catalog);
 
-  storage::Version version() const noexcept { return transaction_.version(); }
-  /// By the primary key.
+  storage::Version version() const noexcept { return transaction_->version(); }
+  /// The version of the tables that views show here.
+  Task<Result<storage::Version>> view_position() const;
+  /// By the primary key. `not_ready` if it is a view that was not live then.
   Task<Result<std::optional<Row>>> get(Relation relation, Row key);
   RowScan scan(const Relation& relation);
 
  private:
-  storage::ReadTransaction transaction_;
+  std::shared_ptr<const storage::ReadTransaction> transaction_;
+  std::shared_ptr<const internal::Catalog> catalog_;
 };
 
 }  // namespace weir::flow::view

@@ -1,5 +1,7 @@
 #include <weir/flow/view/internal/catalog.hpp>
 
+#include <algorithm>
+
 #include <weir/flow/view/errc.hpp>
 #include <weir/runtime/try.hpp>
 
@@ -12,46 +14,72 @@ Task<Result<Catalog>> Catalog::open(storage::Store* store) {
   WEIR_CO_TRY(counters,
               co_await store->open_state<std::string, std::uint64_t>("weir.flow.counters"));
   WEIR_CO_TRY(dropped, co_await store->open_state<std::uint64_t, bool>("weir.flow.dropped"));
-  co_return Catalog(store, std::move(relations), std::move(names), std::move(counters),
-                    std::move(dropped));
+  WEIR_CO_TRY(ready, co_await store->open_rows<std::uint64_t, std::uint64_t>("weir.flow.ready"));
+  WEIR_CO_TRY(state, co_await store->open_state<EncodedKey, EncodedValue>("weir.flow.state"));
+  WEIR_CO_TRY(progress, co_await store->open_state<std::uint64_t, Progress>("weir.flow.progress"));
+  co_return Catalog(store, {.relations = std::move(relations),
+                            .names = std::move(names),
+                            .counters = std::move(counters),
+                            .dropped = std::move(dropped),
+                            .ready = std::move(ready),
+                            .state = std::move(state),
+                            .progress = std::move(progress)});
 }
 
 Task<Result<std::uint64_t>> Catalog::find(storage::Transaction& transaction,
                                           std::string name) const {
-  WEIR_CO_TRY(id, co_await transaction.get(names_, name));
+  WEIR_CO_TRY(id, co_await transaction.get(spaces_.names, name));
   if (!id) co_return Error(Errc::unknown_relation, "'" + name + "'");
   co_return *id;
 }
 
 Task<Result<RelationEntry>> Catalog::read(storage::Transaction& transaction,
                                           std::uint64_t id) const {
-  WEIR_CO_TRY(entry, co_await transaction.get(relations_, id));
+  WEIR_CO_TRY(entry, co_await transaction.get(spaces_.relations, id));
   if (!entry) co_return Error(Errc::unknown_relation, "number " + std::to_string(id));
   co_return *std::move(entry);
 }
 
 Task<Result<std::uint64_t>> Catalog::add(storage::Transaction& transaction,
                                          RelationEntry entry) const {
-  WEIR_CO_TRY(taken, co_await transaction.get(names_, entry.name));
+  WEIR_CO_TRY(taken, co_await transaction.get(spaces_.names, entry.name));
   if (taken) co_return Error(Errc::already_exists, "'" + entry.name + "'");
-  WEIR_CO_TRY(last, co_await transaction.get(counters_, "relation"));
+  WEIR_CO_TRY(last, co_await transaction.get(spaces_.counters, "relation"));
   const std::uint64_t id = last.value_or(0) + 1;
-  transaction.put(counters_, "relation", id);
-  transaction.put(names_, entry.name, id);
-  transaction.put(relations_, id, entry);
+  transaction.put(spaces_.counters, "relation", id);
+  transaction.put(spaces_.names, entry.name, id);
+  transaction.put(spaces_.relations, id, entry);
   co_return id;
 }
 
 void Catalog::replace(storage::Transaction& transaction, std::uint64_t id,
                       const RelationEntry& entry) const {
-  transaction.put(relations_, id, entry);
+  transaction.put(spaces_.relations, id, entry);
 }
 
 void Catalog::remove(storage::Transaction& transaction, std::uint64_t id,
                      const std::string& name) const {
-  transaction.remove(names_, name);
-  transaction.remove(relations_, id);
-  transaction.put(dropped_, id, true);
+  transaction.remove(spaces_.names, name);
+  transaction.remove(spaces_.relations, id);
+  transaction.put(spaces_.dropped, id, true);
+}
+
+Task<Result<std::vector<std::string>>> Catalog::readers(storage::Transaction& transaction,
+                                                        std::uint64_t id,
+                                                        std::optional<std::uint32_t> column) const {
+  std::vector<std::string> names;
+  auto scan = transaction.scan(spaces_.relations);
+  for (;;) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    const bool reads = std::ranges::any_of(row->value.sources, [&](const SourceEntry& source) {
+      return source.relation == id &&
+             (!column || std::ranges::find(source.columns, *column) != source.columns.end());
+    });
+    if (reads) names.push_back(row->value.name);
+  }
+  std::ranges::sort(names);
+  co_return names;
 }
 
 Task<Result<EncodedRows>> Catalog::open_rows(std::uint64_t id) const {
@@ -61,7 +89,7 @@ Task<Result<EncodedRows>> Catalog::open_rows(std::uint64_t id) const {
 Task<Result<>> Catalog::sweep() const {
   for (;;) {
     auto transaction = store_->begin();
-    auto scan = transaction.scan(dropped_);
+    auto scan = transaction.scan(spaces_.dropped);
     WEIR_CO_TRY(dropped, co_await scan.next());
     if (!dropped) co_return {};
     WEIR_CO_TRY(rows, co_await open_rows(dropped->key));
@@ -84,7 +112,19 @@ Task<Result<bool>> Catalog::sweep_some(EncodedRows rows, std::uint64_t id) const
     if (!row) break;
     transaction.remove(rows, row->key);
   }
-  if (removed < at_once) transaction.remove(dropped_, id);
+  auto state = transaction.scan(
+      spaces_.state,
+      storage::KeyRange<EncodedKey>::between(flow_state_key(id, ""), flow_state_key(id + 1, "")));
+  for (; removed < at_once; ++removed) {
+    WEIR_CO_TRY(entry, co_await state.next());
+    if (!entry) break;
+    transaction.remove(spaces_.state, entry->key);
+  }
+  if (removed < at_once) {
+    transaction.remove(spaces_.ready, id);
+    transaction.remove(spaces_.progress, id);
+    transaction.remove(spaces_.dropped, id);
+  }
   WEIR_CO_TRY_VOID(co_await transaction.commit());
   co_return removed == at_once;
 }

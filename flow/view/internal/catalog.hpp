@@ -2,8 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include <weir/flow/view/internal/flow_state.hpp>
+#include <weir/flow/view/internal/progress.hpp>
 #include <weir/flow/view/internal/relation_entry.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/runtime/task.hpp>
@@ -17,7 +21,12 @@ namespace weir::flow::view::internal {
 ///     weir.flow.relations   id -> RelationEntry
 ///     weir.flow.names       name -> id
 ///     weir.flow.counters    "relation" -> the greatest id that was given
-///     weir.flow.dropped     ids of relations whose rows are still to be removed
+///     weir.flow.dropped     ids of relations whose rows and state are still to be removed
+///     weir.flow.ready       id of a view that may be read -> 1; 0 -> the version of the tables
+///     that
+///                           views show. As of a version, like every row
+///     weir.flow.state       the state of flows
+///     weir.flow.progress    id of a view -> how far its flow has come
 class Catalog {
  public:
   static Task<Result<Catalog>> open(storage::Store* store);
@@ -38,29 +47,42 @@ class Catalog {
   Task<Result<std::shared_ptr<const RelationInfo>>> load(std::uint64_t id,
                                                          RelationEntry entry) const;
 
+  /// Views that read a relation, or one of its columns: by name, in order.
+  Task<Result<std::vector<std::string>>> readers(storage::Transaction& transaction,
+                                                 std::uint64_t id,
+                                                 std::optional<std::uint32_t> column) const;
+
   const storage::RowSpace<std::uint64_t, RelationEntry>& relations() const noexcept {
-    return relations_;
+    return spaces_.relations;
+  }
+  const storage::RowSpace<std::uint64_t, std::uint64_t>& ready() const noexcept {
+    return spaces_.ready;
+  }
+  /// Its key among `ready`: no relation has the number 0.
+  static constexpr std::uint64_t position_key = 0;
+  const FlowStateSpace& state() const noexcept { return spaces_.state; }
+  const storage::StateSpace<std::uint64_t, Progress>& progress() const noexcept {
+    return spaces_.progress;
   }
 
  private:
-  Catalog(storage::Store* store, storage::RowSpace<std::uint64_t, RelationEntry> relations,
-          storage::RowSpace<std::string, std::uint64_t> names,
-          storage::StateSpace<std::string, std::uint64_t> counters,
-          storage::StateSpace<std::uint64_t, bool> dropped)
-      : store_(store),
-        relations_(std::move(relations)),
-        names_(std::move(names)),
-        counters_(std::move(counters)),
-        dropped_(std::move(dropped)) {}
+  struct Spaces {
+    storage::RowSpace<std::uint64_t, RelationEntry> relations;
+    storage::RowSpace<std::string, std::uint64_t> names;
+    storage::StateSpace<std::string, std::uint64_t> counters;
+    storage::StateSpace<std::uint64_t, bool> dropped;
+    storage::RowSpace<std::uint64_t, std::uint64_t> ready;
+    FlowStateSpace state;
+    storage::StateSpace<std::uint64_t, Progress> progress;
+  };
+
+  Catalog(storage::Store* store, Spaces spaces) : store_(store), spaces_(std::move(spaces)) {}
 
   Task<Result<EncodedRows>> open_rows(std::uint64_t id) const;
   Task<Result<bool>> sweep_some(EncodedRows rows, std::uint64_t id) const;
 
   storage::Store* store_;
-  storage::RowSpace<std::uint64_t, RelationEntry> relations_;
-  storage::RowSpace<std::string, std::uint64_t> names_;
-  storage::StateSpace<std::string, std::uint64_t> counters_;
-  storage::StateSpace<std::uint64_t, bool> dropped_;
+  Spaces spaces_;
 };
 
 }  // namespace weir::flow::view::internal

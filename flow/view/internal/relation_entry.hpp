@@ -31,6 +31,16 @@ struct ColumnEntry {
   friend bool operator==(const ColumnEntry&, const ColumnEntry&) = default;
 };
 
+/// What a view reads: one source of its plan.
+struct SourceEntry {
+  std::string name = {};  // in the plan
+  std::uint64_t relation = 0;
+  std::vector<std::uint32_t> columns = {};  // ids, in the order of the source's schema
+
+  static auto weir_fields(auto& self) { return std::tie(self.name, self.relation, self.columns); }
+  friend bool operator==(const SourceEntry&, const SourceEntry&) = default;
+};
+
 /// A table or view, as the catalog knows it.
 struct RelationEntry {
   RelationKind kind = RelationKind::table;
@@ -39,11 +49,13 @@ struct RelationEntry {
   std::vector<std::vector<ColumnEntry>> layouts = {};
   std::vector<std::uint32_t> key = {};  // ids of columns
   std::uint32_t next_column = 1;
-  /// The query of a view.
+  /// The query of a view: the bytes of an `operators::Plan`, and where its sources are.
   std::string plan = {};
+  std::vector<SourceEntry> sources = {};
 
   static auto weir_fields(auto& self) {
-    return std::tie(self.kind, self.name, self.layouts, self.key, self.next_column, self.plan);
+    return std::tie(self.kind, self.name, self.layouts, self.key, self.next_column, self.plan,
+                    self.sources);
   }
   friend bool operator==(const RelationEntry&, const RelationEntry&) = default;
 };

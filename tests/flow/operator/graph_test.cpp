@@ -121,6 +121,24 @@ TEST(Graph, RefusesRowsThatAreNotOfTheirOperatorsSchema) {
   EXPECT_TRUE(Graph::make(from("orders", orders)).value()->run({}).value().is_empty());
 }
 
+class Thrower final : public Operator {
+ public:
+  using Operator::Operator;
+  Result<> apply(const Input&, Output&) override { throw std::runtime_error("no"); }
+};
+
+TEST(Graph, NamesTheOperatorThatThrew) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add("thrower", [](const OperatorRegistry::Arguments& arguments) {
+    return Result<std::unique_ptr<Operator>>(std::make_unique<Thrower>(arguments.inputs[0]));
+  }));
+  auto graph = Graph::make(from("orders", orders).apply("thrower").distinct(),
+                           {.library = {.operators = &registry}})
+                   .value();
+  const auto run = graph->run({{"orders", order(1, 1)}});
+  EXPECT_EQ(run.error().detail(), "distinct < apply: no");
+}
+
 TEST(OperatorRegistry, RefusesANameThatIsTaken) {
   OperatorRegistry registry;
   const auto make = [](const OperatorRegistry::Arguments&) -> Result<std::unique_ptr<Operator>> {

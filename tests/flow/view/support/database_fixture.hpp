@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <weir/flow/view/database.hpp>
+#include <weir/flow/view/internal/encoded.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/storage/engine/simulated_disk.hpp>
 #include <weir/storage/store.hpp>
@@ -27,12 +28,19 @@ class DatabaseTest : public ::testing::Test {
   T run(Task<T> task) {
     return system_->run(std::move(task));
   }
-  void reopen() {
+  ~DatabaseTest() override { close(); }
+
+  void reopen(DatabaseOptions options = {}) {
+    close();
+    open(options);
+  }
+  void close() {
+    if (!database_) return;
+    EXPECT_TRUE(run(database_->close()));
     database_.reset();
-    ASSERT_TRUE(run(store_->close()));
+    EXPECT_TRUE(run(store_->close()));
     store_.reset();
     system_.reset();
-    open();
   }
 
   storage::Version insert(const Relation& table, const std::vector<Row>& rows) {
@@ -52,14 +60,26 @@ class DatabaseTest : public ::testing::Test {
     }
   }
 
+  /// All that flows have kept.
+  std::size_t entries_of_flows() {
+    auto state =
+        run(store().open_state<internal::EncodedKey, internal::EncodedValue>("weir.flow.state"))
+            .value();
+    auto transaction = store().begin();
+    auto scan = transaction.scan(state);
+    std::size_t entries = 0;
+    while (scan.next_blocking().value()) ++entries;
+    return entries;
+  }
+
  private:
-  void open() {
+  void open(DatabaseOptions options = {}) {
     system_ = std::make_unique<ActorSystem>();
     store_ = std::make_unique<storage::Store>(
         storage::Store::open(*system_,
                              {.retention = {.history = std::chrono::hours(1)}, .disk = disk_})
             .value());
-    database_.emplace(run(Database::open(store_.get())).value());
+    database_.emplace(run(Database::open(store_.get(), options)).value());
   }
 
   std::shared_ptr<storage::engine::SimulatedDisk> disk_ =

@@ -1,0 +1,15 @@
+#include <weir/flow/view/flow_status.hpp>
+
+namespace weir::flow::view {
+
+const char* to_string(ViewPhase phase) noexcept {
+  switch (phase) {
+    case ViewPhase::backfilling: return "backfilling";
+    case ViewPhase::live: return "live";
+    case ViewPhase::failing: return "failing";
+    case ViewPhase::quarantined: return "quarantined";
+  }
+  return "unknown";
+}
+
+}  // namespace weir::flow::view

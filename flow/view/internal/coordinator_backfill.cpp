@@ -1,0 +1,176 @@
+// How the coordinator brings new and failed views up to the others.
+
+#include <algorithm>
+#include <utility>
+
+#include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/coordinator.hpp>
+#include <weir/runtime/span.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::view::internal {
+
+namespace {
+
+constexpr std::size_t wiped_at_once = 1'000;
+
+bool is_done(const Progress& progress) {
+  return std::ranges::all_of(progress.backfill, &Backfill::is_done);
+}
+
+}  // namespace
+
+/// One step for each view that is not there yet: rows that it has not taken, or that it must let go
+/// of. False if there are none.
+Task<Result<bool>> Coordinator::advance_backfill() {
+  std::vector<std::uint64_t> wiping;
+  std::vector<std::uint64_t> filling;
+  for (const auto& [id, flow] : flows_) {
+    if (flow.progress.is_wiping) wiping.push_back(id);
+    if (flow.is_running() && flow.progress.phase == ViewPhase::backfilling) filling.push_back(id);
+  }
+  for (const std::uint64_t id : wiping) WEIR_CO_TRY_VOID(co_await wipe_some(id));
+  if (filling.empty()) co_return !wiping.empty();
+
+  auto advancing = span("flow.coordinator.advance_backfill");
+  // Tables are read as of the position where live flows are; views are at it already.
+  const storage::ReadTransaction tables = store_->read();
+  while (position_ < tables.version()) {
+    WEIR_CO_TRY(moved, co_await advance_log(tables.version()));
+    if (!moved) co_return Error(Errc::corruption, "the change log has a gap");
+  }
+  enter<Phase::advancing_backfill>();
+  Cycle cycle{.position = position_};
+  for (const std::uint64_t id : filling) {
+    const auto at = flows_.find(id);
+    if (at == flows_.end() || !at->second.is_running()) continue;
+    WEIR_CO_TRY_VOID(co_await read_chunk(tables, id, &cycle));
+  }
+  // One that only waits for what it reads does not keep everyone awake.
+  if (cycle.progress.empty()) {
+    enter<Phase::advancing_backfill, Phase::idle>();
+    co_return !wiping.empty();
+  }
+  WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));
+  co_return true;
+}
+
+/// The next rows of the first source that is not done.
+Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, std::uint64_t id,
+                                       Cycle* cycle) {
+  const FlowDefinitionRef definition = flows_.at(id).definition;
+  Progress progress = flows_.at(id).progress;
+  const auto source = std::ranges::find(progress.backfill, false, &Backfill::is_done);
+  if (source != progress.backfill.end()) {
+    const auto index = static_cast<std::size_t>(source - progress.backfill.begin());
+    const RelationRef relation = relations_.at(definition->sources()[index].relation);
+    const bool is_view = relation->entry.kind == RelationKind::view;
+    const storage::ReadTransaction views = store_->read();
+    auto scan =
+        (is_view ? views : tables)
+            .scan(relation->rows, source->until.empty() ? storage::KeyRange<EncodedKey>::all()
+                                                        : storage::KeyRange<EncodedKey>::from(
+                                                              EncodedKey{source->until + '\0'}));
+    data::BatchBuilder builder(relation->format.schema());
+    while (builder.size() < options_.backfill_rows) {
+      WEIR_CO_TRY(row, co_await scan.next());
+      if (!row) {
+        source->is_done = true;
+        source->until.clear();
+        break;
+      }
+      WEIR_CO_TRY_VOID(relation->format.decode(row->key.bytes, row->value.bytes, 1, builder));
+      source->until = std::move(row->key.bytes);
+    }
+    progress.rows_taken += builder.size();
+    if (builder.size() > 0) {
+      const data::ChangeBatch rows = builder.finish();
+      cycle->chunks[id].push_back({index, relation, rows});
+    }
+  }
+  if (is_done(progress)) {
+    // A view that reads it is not before it: what it reads is whole then.
+    const bool waits = std::ranges::any_of(definition->sources(), [&](const SourceEntry& entry) {
+      const auto flow = flows_.find(entry.relation);
+      return flow != flows_.end() && flow->second.progress.phase != ViewPhase::live;
+    });
+    if (!waits) {
+      progress.phase = ViewPhase::live;
+      progress.failures = 0;
+      progress.error.clear();
+    }
+  }
+  if (progress != flows_.at(id).progress) cycle->progress.insert_or_assign(id, std::move(progress));
+  co_return {};
+}
+
+Task<> Coordinator::on(RetryFlow retry) {
+  const auto at = flows_.find(retry.flow);
+  if (at != flows_.end() && at->second.progress.phase == ViewPhase::failing) begin_anew(retry.flow);
+  co_return;
+}
+
+Task<Result<bool>> Coordinator::on(RebuildFlow rebuild) {
+  const auto at = flows_.find(rebuild.flow);
+  if (at == flows_.end())
+    co_return Error(Errc::unknown_relation, "view number " + std::to_string(rebuild.flow));
+  at->second.progress.failures = 0;
+  begin_anew(rebuild.flow);
+  co_return true;
+}
+
+/// Its rows and its state go, and those of whoever reads it; then it takes everything again.
+void Coordinator::begin_anew(std::uint64_t id) {
+  FlowEntry& flow = flows_.at(id);
+  flow.progress.is_wiping = true;
+  flow.progress.phase = ViewPhase::backfilling;
+  static_cast<void>(pool_.send<DisplaceFlow>(flow.worker, id));
+  flow.is_placed = false;
+  if (const auto readers = readers_.find(id); readers != readers_.end())
+    for (const std::uint64_t reader : readers->second)
+      if (flows_.at(reader).progress.phase != ViewPhase::quarantined) begin_anew(reader);
+  publish(id);
+  board_->publish();
+  static_cast<void>(self().send<Wake>());
+}
+
+/// Removes some rows and entries of state; the last step makes the flow new.
+Task<Result<bool>> Coordinator::wipe_some(std::uint64_t id) {
+  const FlowDefinitionRef definition = flows_.at(id).definition;
+  auto transaction = store_->begin();
+  std::size_t removed = 0;
+  const storage::ReadTransaction reading = store_->read();
+  auto rows = reading.scan(definition->view->rows);
+  for (; removed < wiped_at_once; ++removed) {
+    WEIR_CO_TRY(row, co_await rows.next());
+    if (!row) break;
+    transaction.remove(definition->view->rows, row->key);
+  }
+  auto state = transaction.scan(
+      catalog_->state(),
+      storage::KeyRange<EncodedKey>::between(flow_state_key(id, ""), flow_state_key(id + 1, "")));
+  for (; removed < wiped_at_once; ++removed) {
+    WEIR_CO_TRY(entry, co_await state.next());
+    if (!entry) break;
+    transaction.remove(catalog_->state(), entry->key);
+  }
+  Progress progress = flows_.at(id).progress;
+  const bool is_last = removed < wiped_at_once;
+  if (is_last) {
+    progress.is_wiping = false;
+    progress.phase = ViewPhase::backfilling;
+    progress.rows_taken = 0;
+    progress.backfill.assign(definition->sources().size(), Backfill{});
+  }
+  transaction.put(catalog_->progress(), id, progress);
+  set_ready(transaction, id, false);
+  transaction.set_origin("weir.flow");
+  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  flows_.at(id).progress = std::move(progress);
+  if (is_last) WEIR_CO_TRY_VOID(co_await place(id, true));
+  publish(id);
+  board_->publish();
+  co_return true;
+}
+
+}  // namespace weir::flow::view::internal

@@ -1,0 +1,157 @@
+// How the coordinator learns of relations and flows.
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/coordinator.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::view::internal {
+
+Task<Result<>> Coordinator::load_catalog() {
+  pool_ = spawn<Pool>({.name = "pool"}, store_, catalog_->state(), options_.flow, options_.workers);
+  WEIR_CO_TRY_VOID(co_await begin_position());
+  auto reading = store_->read();
+  catalog_version_ = reading.version();
+  auto scan = reading.scan(catalog_->relations());
+  for (;;) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    WEIR_CO_TRY_VOID(co_await set_relation(row->key, std::move(row->value)));
+  }
+  co_return {};
+}
+
+/// Where it left off; a new one begins here, and says so, so that the log is kept for it.
+Task<Result<>> Coordinator::begin_position() {
+  auto transaction = store_->begin();
+  WEIR_CO_TRY(checkpoint, co_await transaction.checkpoint("weir.flow"));
+  position_ = checkpoint ? checkpoint->version : transaction.version();
+  if (!checkpoint) {
+    transaction.set_checkpoint("weir.flow", position_);
+    WEIR_CO_TRY_VOID(co_await transaction.commit());
+  }
+  checkpoint_ = position_;
+  co_return {};
+}
+
+/// Those that failed by themselves; whoever waits for them comes with them.
+void Coordinator::retry_failed() {
+  const auto has_failed = [this](std::uint64_t id) {
+    const auto flow = flows_.find(id);
+    return flow != flows_.end() && (flow->second.progress.phase == ViewPhase::failing ||
+                                    flow->second.progress.phase == ViewPhase::quarantined);
+  };
+  for (const auto& [id, flow] : flows_) {
+    const auto& sources = flow.definition->sources();
+    const bool waits = std::ranges::any_of(sources, has_failed, &SourceEntry::relation);
+    if (flow.progress.phase == ViewPhase::failing && !waits)
+      schedule_once<RetryFlow>(options_.retry_backoff, id);
+  }
+}
+
+Task<Result<>> Coordinator::apply_catalog(const storage::ChangeRecord& record) {
+  if (record.version() <= catalog_version_) co_return {};
+  for (const storage::Change& change : record.of(catalog_->relations().id())) {
+    auto decoded = catalog_->relations().decode(change);
+    if (!decoded) co_return std::move(decoded).error();
+    if (!decoded->after) {
+      remove_relation(decoded->key);
+      continue;
+    }
+    WEIR_CO_TRY_VOID(co_await set_relation(decoded->key, *std::move(decoded->after)));
+  }
+  co_return {};
+}
+
+Task<Result<>> Coordinator::set_relation(std::uint64_t id, RelationEntry entry) {
+  const auto known = relations_.find(id);
+  if (known != relations_.end() && known->second->entry == entry) co_return {};
+  WEIR_CO_TRY(info, co_await catalog_->load(id, std::move(entry)));
+  relations_.insert_or_assign(id, info);
+  by_space_.insert_or_assign(info->rows.id(), id);
+  if (info->entry.kind == RelationKind::view && !flows_.contains(id))
+    co_return co_await add_flow(std::move(info));
+  co_return {};
+}
+
+void Coordinator::remove_relation(std::uint64_t id) {
+  const auto at = relations_.find(id);
+  if (at == relations_.end()) return;
+  by_space_.erase(at->second->rows.id());
+  relations_.erase(at);
+  const auto flow = flows_.find(id);
+  if (flow == flows_.end()) return;
+  for (const SourceEntry& source : flow->second.definition->sources())
+    readers_[source.relation].erase(id);
+  static_cast<void>(pool_.send<DisplaceFlow>(flow->second.worker, id));
+  flows_.erase(flow);
+  board_->erase(id);
+}
+
+Task<Result<>> Coordinator::add_flow(RelationRef view) {
+  const std::uint64_t id = view->id;
+  WEIR_CO_TRY(definition, make_definition(std::move(view)));
+  FlowEntry flow{.definition = std::move(definition)};
+  auto transaction = store_->begin();
+  WEIR_CO_TRY(progress, co_await transaction.get(catalog_->progress(), id));
+  flow.progress = progress.value_or(Progress{});
+  flow.progress.backfill.resize(flow.definition->sources().size());
+  for (const SourceEntry& source : flow.definition->sources()) readers_[source.relation].insert(id);
+  flows_.insert_or_assign(id, std::move(flow));
+  WEIR_CO_TRY_VOID(co_await choose_workers());
+  if (!flows_.at(id).is_placed) WEIR_CO_TRY_VOID(co_await place(id, !progress.has_value()));
+  publish(id);
+  co_return {};
+}
+
+Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
+  FlowEntry& flow = flows_.at(id);
+  const auto placed = co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, is_new);
+  flow.is_placed = placed.has_value();
+  if (!placed) {
+    // For instance since an operator is not registered (any more).
+    flow.progress.phase = ViewPhase::quarantined;
+    flow.progress.error = placed.error().message();
+  }
+  co_return {};
+}
+
+/// Flows that read each other's views are on one worker, so that a chain needs no second round.
+Task<Result<>> Coordinator::choose_workers() {
+  std::map<std::uint64_t, std::uint64_t> parents;
+  const std::function<std::uint64_t(std::uint64_t)> root = [&](std::uint64_t id) {
+    const auto at = parents.find(id);
+    return at == parents.end() ? id : root(at->second);
+  };
+  for (const auto& [id, flow] : flows_) {
+    for (const SourceEntry& source : flow.definition->sources()) {
+      if (!flows_.contains(source.relation)) continue;
+      const std::uint64_t a = root(id);
+      const std::uint64_t b = root(source.relation);
+      if (a != b) parents[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  // A component stays where its first flow is; a new one goes where there is least.
+  std::vector<std::size_t> load(options_.workers);
+  for (const auto& [id, flow] : flows_)
+    if (flow.is_placed) ++load[flow.worker];
+  for (auto& [id, flow] : flows_) {
+    const std::uint64_t first = root(id);
+    const bool is_new = first == id && !flow.is_placed;
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
+    const std::size_t worker = first != id ? flows_.at(first).worker : is_new ? least : flow.worker;
+    if (flow.is_placed && worker != flow.worker) {
+      static_cast<void>(co_await pool_.deliver<DisplaceFlow>(flow.worker, id));
+      flow.worker = worker;
+      WEIR_CO_TRY_VOID(co_await place(id, false));
+    }
+    flow.worker = worker;
+    if (is_new) ++load[worker];
+  }
+  co_return {};
+}
+
+}  // namespace weir::flow::view::internal

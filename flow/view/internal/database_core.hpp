@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include <weir/flow/operator/operator_spec.hpp>
+#include <weir/flow/view/internal/catalog.hpp>
+#include <weir/flow/view/internal/coordinator.hpp>
+#include <weir/flow/view/internal/flow_board.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
+#include <weir/storage/store.hpp>
+
+namespace weir::flow::view::internal {
+
+/// What the handles of one database share.
+struct DatabaseCore {
+  storage::Store* store = nullptr;
+  operators::Library library = {};
+  std::shared_ptr<const Catalog> catalog = {};
+  std::shared_ptr<FlowBoard> board = {};
+  std::shared_ptr<SequenceBarrier> gone = {};  // at 1 when the coordinator is
+  ActorRef<Start, Wake, RetryFlow, RebuildFlow, Close> coordinator = {};
+};
+
+}  // namespace weir::flow::view::internal

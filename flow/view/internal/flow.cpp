@@ -1,0 +1,123 @@
+#include <weir/flow/view/internal/flow.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include <weir/flow/operator/errc.hpp>
+#include <weir/flow/view/internal/row_access.hpp>
+#include <weir/storage/value.hpp>
+
+namespace weir::flow::view::internal {
+
+Result<std::unique_ptr<Flow>> Flow::make(FlowDefinitionRef definition, const FlowOptions& options,
+                                         FlowStateReader reader, bool is_new) {
+  std::unique_ptr<Flow> flow(new Flow(std::move(definition), std::move(reader)));
+  operators::GraphOptions graph_options{.row_errors = options.row_errors,
+                                        .library = options.library};
+  graph_options.state = {
+      .memory_max = options.state_memory_max, .reader = &flow->reader_, .is_new = is_new};
+  auto graph = operators::Graph::make(flow->definition_->plan, graph_options);
+  if (!graph) return std::move(graph).error();
+  flow->graph_ = *std::move(graph);
+  for (const SourceEntry& source : flow->definition_->sources()) {
+    const auto& known = flow->graph_->sources();
+    const auto at = std::ranges::find(known, source.name, &operators::Graph::SourceInfo::name);
+    if (at == known.end())
+      return Error(operators::Errc::corruption, "the plan has no source '" + source.name + "'");
+    flow->schemas_.push_back(at->schema);
+  }
+  if (!flow->definition_->view->format.has_key())
+    flow->weights_ = &flow->graph_->state().add_table();
+  return flow;
+}
+
+Result<FlowResult> Flow::run(std::span<const Input> inputs, bool may_wait) {
+  reader_.refresh();
+  reader_.set_may_wait(may_wait);
+  std::vector<operators::Graph::SourceChanges> changes;
+  for (const Input& input : inputs)
+    changes.push_back({definition_->sources()[input.source].name, input.batch});
+  auto result = graph_->run(changes);
+  if (!result) return std::move(result).error();
+  auto rows = write_rows(*result);
+  if (!rows) return std::move(rows).error();
+  return FlowResult{
+      .changes = *std::move(result), .rows = *std::move(rows), .state = graph_->state().writes()};
+}
+
+Result<std::vector<FlowResult::RowWrite>> Flow::write_rows(const data::ChangeBatch& changes) {
+  return weights_ == nullptr ? write_keyed(changes) : write_counted(changes);
+}
+
+Result<std::vector<FlowResult::RowWrite>> Flow::write_keyed(
+    const data::ChangeBatch& changes) const {
+  const RowFormat& format = definition_->view->format;
+  std::map<std::string, std::optional<EncodedValue>, std::less<>> rows;
+  std::string key;
+  // What goes and comes with one key is a row that became another.
+  for (std::size_t row = 0; row < changes.size(); ++row) {
+    key.clear();
+    format.encode_key(changes.columns(), row, key);
+    auto& value = rows[key];
+    if (changes.weights()[row] < 0) continue;
+    if (value || changes.weights()[row] > 1) {
+      return Error(
+          operators::Errc::unknown_row,
+          "two rows with one primary key: " + describe_key(*definition_->view, changes, row));
+    }
+    format.encode_value(changes.columns(), row, 1, value.emplace().bytes);
+  }
+  std::vector<FlowResult::RowWrite> writes;
+  writes.reserve(rows.size());
+  while (!rows.empty()) {
+    auto node = rows.extract(rows.begin());
+    writes.push_back({EncodedKey{std::move(node.key())}, std::move(node.mapped())});
+  }
+  return writes;
+}
+
+Result<std::vector<FlowResult::RowWrite>> Flow::write_counted(const data::ChangeBatch& changes) {
+  using Weight = storage::ValueCodec<std::int64_t>;
+  const RowFormat& format = definition_->view->format;
+  std::vector<FlowResult::RowWrite> writes;
+  for (std::size_t row = 0; row < changes.size(); ++row) {
+    FlowResult::RowWrite write;
+    format.encode_key(changes.columns(), row, write.key.bytes);
+    auto slot = weights_->find(write.key.bytes);
+    if (!slot) return std::move(slot).error();
+    std::string_view stored = slot->value();
+    data::Weight weight = 0;
+    if (slot->exists() && (!Weight::decode(stored, weight) || !stored.empty()))
+      return Error(operators::Errc::corruption, "state: a weight");
+    weight += changes.weights()[row];
+    if (weight < 0) {
+      const std::array rows{static_cast<std::uint32_t>(row)};
+      return Error(operators::Errc::unknown_row,
+                   "a row went that had not come: " + to_string(changes.take(rows)));
+    }
+    if (weight == 0) {
+      slot->remove();
+    } else {
+      std::string& value = slot->edit();
+      value.clear();
+      Weight::encode(weight, value);
+      format.encode_value(changes.columns(), row, weight, write.value.emplace().bytes);
+    }
+    writes.push_back(std::move(write));
+  }
+  return writes;
+}
+
+void Flow::commit() {
+  graph_->commit();
+  reader_.release();
+}
+
+void Flow::roll_back() {
+  graph_->roll_back();
+  reader_.release();
+}
+
+}  // namespace weir::flow::view::internal

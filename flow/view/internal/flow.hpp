@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weir/flow/data/change_batch.hpp>
+#include <weir/flow/operator/graph.hpp>
+#include <weir/flow/view/internal/flow_definition.hpp>
+#include <weir/flow/view/internal/flow_state.hpp>
+#include <weir/runtime/result.hpp>
+
+namespace weir::flow::view::internal {
+
+/// What one cycle makes of a view: to be committed together, or not at all.
+struct FlowResult {
+  struct RowWrite {
+    EncodedKey key;
+    std::optional<EncodedValue> value;  // none: it goes
+  };
+
+  data::ChangeBatch changes;
+  std::vector<RowWrite> rows;
+  std::vector<operators::State::Write> state;
+};
+
+/// A view's query, ready to run over changes: owned by one worker.
+class Flow {
+ public:
+  struct Input {
+    std::size_t source;  // which of the definition's
+    data::ChangeBatch batch;
+  };
+
+  static Result<std::unique_ptr<Flow>> make(FlowDefinitionRef definition,
+                                            const FlowOptions& options, FlowStateReader reader,
+                                            bool is_new);
+
+  const FlowDefinition& definition() const noexcept { return *definition_; }
+  /// What its plan expects of a source.
+  const data::SchemaRef& source_schema(std::size_t source) const { return schemas_[source]; }
+
+  /// `operators::Errc::would_block`: again, where waiting is allowed. Every other error names the
+  /// operator. After any of them `roll_back` is called.
+  Result<FlowResult> run(std::span<const Input> inputs, bool may_wait);
+  void commit();
+  void roll_back();
+
+ private:
+  Flow(FlowDefinitionRef definition, FlowStateReader reader)
+      : definition_(std::move(definition)), reader_(std::move(reader)) {}
+
+  Result<std::vector<FlowResult::RowWrite>> write_rows(const data::ChangeBatch& changes);
+  Result<std::vector<FlowResult::RowWrite>> write_keyed(const data::ChangeBatch& changes) const;
+  Result<std::vector<FlowResult::RowWrite>> write_counted(const data::ChangeBatch& changes);
+
+  FlowDefinitionRef definition_;
+  std::vector<data::SchemaRef> schemas_;  // of its sources
+  FlowStateReader reader_;
+  std::unique_ptr<operators::Graph> graph_;
+  operators::StateTable* weights_ = nullptr;  // of a view without a primary key, by row
+};
+
+}  // namespace weir::flow::view::internal

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include <weir/flow/view/flow_status.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::view::internal {
+
+/// What the coordinator tells everyone about views. Usable from any thread.
+class FlowBoard {
+ public:
+  /// None if the coordinator does not know it (yet).
+  std::optional<ViewStatus> find(std::uint64_t view) const {
+    const std::scoped_lock lock(mutex_);
+    const auto at = views_.find(view);
+    if (at == views_.end()) return std::nullopt;
+    ViewStatus status = at->second;
+    if (status.phase == ViewPhase::live) status.position = position_;
+    return status;
+  }
+  void set(std::uint64_t view, ViewStatus status) {
+    const std::scoped_lock lock(mutex_);
+    views_.insert_or_assign(view, std::move(status));
+  }
+  void erase(std::uint64_t view) {
+    const std::scoped_lock lock(mutex_);
+    views_.erase(view);
+  }
+  storage::Version position() const {
+    const std::scoped_lock lock(mutex_);
+    return position_;
+  }
+  /// Waits until everything up to `version` has been dealt with.
+  Task<Result<>> reach(storage::Version version) {
+    while (position() < version) {
+      const std::uint64_t seen = changes_.published();
+      if (position() >= version) break;
+      WEIR_CO_TRY_VOID(co_await changes_.wait_until(seen + 1));
+    }
+    co_return {};
+  }
+  /// Where all live views are.
+  void set_position(storage::Version position) {
+    const std::scoped_lock lock(mutex_);
+    position_ = position;
+  }
+
+  /// Grows whenever something has changed here: publish after all else.
+  SequenceBarrier& changes() noexcept { return changes_; }
+  void publish() noexcept { changes_.publish(changes_.published() + 1); }
+
+ private:
+  mutable std::mutex mutex_;
+  // Guarded by `mutex_`.
+  std::map<std::uint64_t, ViewStatus> views_;
+  storage::Version position_;
+
+  SequenceBarrier changes_;
+};
+
+}  // namespace weir::flow::view::internal

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <weir/flow/view/internal/worker.hpp>
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/task.hpp>
+
+namespace weir::flow::view::internal {
+
+/// One cycle for all workers.
+struct Submit {
+  using Reply = std::vector<FlowOutcome>;
+
+  CycleChanges changes;
+  std::vector<std::vector<FlowTask>> tasks;  // for each worker
+};
+
+struct PlaceFlow {
+  using Reply = bool;
+
+  std::size_t worker;
+  FlowDefinitionRef definition;
+  bool is_new;
+};
+
+struct DisplaceFlow {
+  std::size_t worker;
+  std::uint64_t flow;
+};
+
+/// Fans a cycle out to the workers and brings together what they give.
+class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow> {
+ public:
+  Pool(const storage::Store* store, FlowStateSpace state, FlowOptions options, std::size_t workers)
+      : store_(store), state_(std::move(state)), options_(options), size_(workers) {}
+
+  void on_start();
+  Task<std::vector<FlowOutcome>> on(Submit cycle);
+  Task<> on(EndCycle end);
+  Task<Result<bool>> on(PlaceFlow place);
+  Task<> on(DisplaceFlow displace);
+
+ private:
+  const storage::Store* store_;
+  FlowStateSpace state_;
+  FlowOptions options_;
+  std::size_t size_;
+  std::vector<ActorRef<RunFlows, EndCycle, AddFlow, RemoveFlow>> workers_;
+};
+
+}  // namespace weir::flow::view::internal

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <weir/flow/view/internal/flow.hpp>
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/task.hpp>
+
+namespace weir::flow::view::internal {
+
+/// What a cycle brings of one relation, for whichever flow reads it.
+struct RelationChanges {
+  std::shared_ptr<const RelationInfo> relation;
+  data::ChangeBatch batch;
+};
+using CycleChanges = std::shared_ptr<const std::vector<RelationChanges>>;
+
+/// What one flow is to do in a cycle.
+struct FlowTask {
+  struct Chunk {
+    std::size_t source;
+    std::shared_ptr<const RelationInfo> relation;
+    data::ChangeBatch batch;  // rows that were there before the view
+  };
+
+  std::uint64_t flow;
+  /// For each source, with the rows of `chunks`.
+  std::vector<Backfill> backfill = {};
+  std::vector<Chunk> chunks = {};
+};
+
+struct FlowOutcome {
+  std::uint64_t flow;
+  Result<FlowResult> result;
+};
+
+/// Runs flows, sources before those who read them: what one gives is input of the next. Gives an
+/// outcome for each that had something to do.
+struct RunFlows {
+  using Reply = std::vector<FlowOutcome>;
+  CycleChanges changes;
+  std::vector<FlowTask> tasks;
+};
+
+/// The cycle is over: what these flows gave has been committed, and nothing of the others.
+struct EndCycle {
+  std::shared_ptr<const std::set<std::uint64_t>> committed;
+};
+
+/// Makes a flow, or makes it again from its state.
+struct AddFlow {
+  using Reply = bool;
+  FlowDefinitionRef definition;
+  bool is_new;
+};
+
+struct RemoveFlow {
+  std::uint64_t flow;
+};
+
+/// Runs the flows that it was given, one after the other.
+class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow> {
+ public:
+  Worker(const storage::Store* store, FlowStateSpace state, FlowOptions options)
+      : store_(store), state_(std::move(state)), options_(options) {}
+
+  Task<std::vector<FlowOutcome>> on(RunFlows cycle);
+  void on(EndCycle end);
+  Result<bool> on(AddFlow add);
+  void on(RemoveFlow remove) { flows_.erase(remove.flow); }
+
+ private:
+  using Produced = std::map<std::uint64_t, data::ChangeBatch>;
+
+  Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& task,
+                                             const std::vector<RelationChanges>& changes,
+                                             const Produced& produced) const;
+  Task<Result<FlowResult>> run(Flow* flow, std::vector<Flow::Input> inputs);
+
+  const storage::Store* store_;
+  FlowStateSpace state_;
+  FlowOptions options_;
+  std::map<std::uint64_t, std::unique_ptr<Flow>> flows_;
+  std::set<std::uint64_t> ran_;  // in the current cycle
+};
+
+}  // namespace weir::flow::view::internal

@@ -1,0 +1,265 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weir/flow/operator/operator_registry.hpp>
+#include <weir/flow/view/database.hpp>
+#include <weir/flow/view/errc.hpp>
+#include <weir/tests/flow/operator/support/rows.hpp>
+#include <weir/tests/flow/view/support/database_fixture.hpp>
+
+namespace weir::flow::view {
+namespace {
+
+using data::col;
+using data::Kind;
+using data::Value;
+using operators::test::make_schema;
+
+const data::SchemaRef orders_schema = make_schema(
+    {{"id", Kind::int64, false}, {"item", Kind::text, false}, {"amount", Kind::int64}}, {"id"});
+
+class ViewTest : public test::DatabaseTest {
+ protected:
+  Relation make_orders(const std::vector<Row>& rows = {}) {
+    const Relation orders = run(database().create_table("orders", orders_schema)).value();
+    if (!rows.empty()) insert(orders, rows);
+    return orders;
+  }
+  /// The rows of a view once it has seen everything.
+  std::string fresh_rows(const Relation& view) {
+    const auto reached = run(database().fresh(view, store().version()));
+    return reached ? rows_of(view) : reached.error().message();
+  }
+};
+
+TEST_F(ViewTest, ShowsTheRowsThatWereThereBeforeIt) {
+  const Relation orders = make_orders({{1, "apples", 5}, {2, "pears", 50}, {3, "plums", Value()}});
+  const Relation large =
+      run(database().create_view("large", from(orders).filter(col("amount") > 10))).value();
+  EXPECT_EQ(fresh_rows(large), "+1 (2, 'pears', 50)\n");
+  EXPECT_EQ(database().status(large)->phase, ViewPhase::live);
+  EXPECT_EQ(database().status(large)->rows_taken, 3u);
+}
+
+TEST_F(ViewTest, FollowsEveryChange) {
+  const Relation orders = make_orders();
+  const Relation large =
+      run(database().create_view("large", from(orders).filter(col("amount") > 10))).value();
+  insert(orders, {{1, "apples", 5}, {2, "pears", 50}});
+  EXPECT_EQ(fresh_rows(large), "+1 (2, 'pears', 50)\n");
+  auto transaction = database().begin();
+  ASSERT_TRUE(run(transaction.update(orders, {1, "apples", 20})));
+  ASSERT_TRUE(run(transaction.remove(orders, {2})));
+  ASSERT_TRUE(run(transaction.commit()));
+  EXPECT_EQ(fresh_rows(large), "+1 (1, 'apples', 20)\n");
+}
+
+TEST_F(ViewTest, CountsEqualRowsOfAViewWithoutAPrimaryKey) {
+  const Relation orders = make_orders({{1, "apples", 5}, {2, "apples", 6}});
+  const Relation items =
+      run(database().create_view("items", from(orders).map({{"item", col("item")}}))).value();
+  EXPECT_EQ(fresh_rows(items), "+2 ('apples')\n");
+  auto transaction = database().begin();
+  ASSERT_TRUE(run(transaction.remove(orders, {2})));
+  ASSERT_TRUE(run(transaction.commit()));
+  EXPECT_EQ(fresh_rows(items), "+1 ('apples')\n");
+}
+
+TEST_F(ViewTest, FollowsOtherViewsInTheSameCycle) {
+  const Relation orders = make_orders({{1, "apples", 50}});
+  const Relation large =
+      run(database().create_view("large", from(orders).filter(col("amount") > 10))).value();
+  const Relation items =
+      run(database().create_view("items", from(large).map({{"item", col("item")}}))).value();
+  const Relation names = run(database().create_view("names", from(items).distinct())).value();
+  EXPECT_EQ(fresh_rows(names), "+1 ('apples')\n");
+  insert(orders, {{2, "pears", 60}, {3, "pears", 70}, {4, "plums", 1}});
+  EXPECT_EQ(fresh_rows(names), "+1 ('apples')\n+1 ('pears')\n");
+  // One commit has all three: whoever sees one of them sees all.
+  const auto version = database().status(names)->position;
+  EXPECT_EQ(database().status(large)->position, version);
+}
+
+TEST_F(ViewTest, GoesOnAfterARestart) {
+  const Relation orders = make_orders({{1, "apples", 50}});
+  Relation names =
+      run(database().create_view("names", from(orders).map({{"item", col("item")}}).distinct()))
+          .value();
+  EXPECT_EQ(fresh_rows(names), "+1 ('apples')\n");
+  reopen();
+  names = run(database().relation("names")).value();
+  EXPECT_EQ(fresh_rows(names), "+1 ('apples')\n");
+  insert(run(database().relation("orders")).value(), {{2, "apples", 1}, {3, "pears", 1}});
+  EXPECT_EQ(fresh_rows(names), "+1 ('apples')\n+1 ('pears')\n");
+}
+
+TEST_F(ViewTest, TakesManyRowsBitByBit) {
+  std::vector<Row> rows;
+  std::string expected;
+  for (int id = 1000; id < 1999; ++id) {
+    rows.push_back({id, "apples", id});
+    expected += "+1 (" + std::to_string(id) + ")\n";
+  }
+  reopen({.backfill_rows = 100});
+  const Relation orders = make_orders(rows);
+  const Relation ids =
+      run(database().create_view("ids", from(orders).map({{"id", col("id")}}))).value();
+  EXPECT_EQ(fresh_rows(ids), expected);
+}
+
+TEST_F(ViewTest, IsNotReadBeforeItIsReady) {
+  const Relation orders = make_orders({{1, "apples", 50}});
+  const auto before = store().version();
+  const Relation view = run(database().create_view("all", from(orders))).value();
+  EXPECT_EQ(fresh_rows(view), "+1 (1, 'apples', 50)\n");
+  Snapshot old = database().read_at(before).value();
+  EXPECT_EQ(run(old.get(view, {1})).error(), Errc::not_ready);
+  auto scan = old.scan(view);
+  EXPECT_EQ(run(scan.next()).error(), Errc::not_ready);
+}
+
+TEST_F(ViewTest, RefusesAQueryWithThePathToWhatIsWrong) {
+  const Relation orders = make_orders();
+  const auto refusal = [&](operators::Plan plan) {
+    const auto made = run(database().create_view("v", std::move(plan)));
+    return made ? "accepted" : made.error().message();
+  };
+  EXPECT_EQ(refusal(from(orders).filter(col("price") > 1).distinct()),
+            "unknown column: view 'v': distinct < filter: 'price'; there are: id, item, amount");
+  EXPECT_EQ(refusal(operators::from("people", orders_schema)),
+            "unknown table or view: view 'v': 'people'");
+  EXPECT_EQ(refusal(operators::from("v", orders_schema)), "unknown table or view: view 'v': 'v'");
+  EXPECT_EQ(refusal(operators::from("orders", make_schema({{"price", Kind::int64}}))),
+            "unknown column: view 'v': 'orders': 'price'");
+  EXPECT_EQ(refusal(operators::from("orders", make_schema({{"amount", Kind::int64, false}}))),
+            "type mismatch: view 'v': 'orders': 'amount' is int64, not int64 not null");
+  ASSERT_TRUE(run(database().create_view("v", from(orders))));
+  EXPECT_EQ(refusal(from(orders)), "already exists: view 'v': 'v'");
+}
+
+TEST_F(ViewTest, CannotBeWritten) {
+  const Relation orders = make_orders();
+  const Relation all = run(database().create_view("all", from(orders))).value();
+  auto transaction = database().begin();
+  EXPECT_EQ(run(transaction.insert(all, {1, "apples", 1})).error().message(),
+            "not a table: 'all' is a view");
+}
+
+TEST_F(ViewTest, KeepsWhatItReadsFromBeingDropped) {
+  const Relation orders = make_orders();
+  const Relation a =
+      run(database().create_view("a", from(orders).filter(col("amount") > 1))).value();
+  ASSERT_TRUE(run(database().create_view("b", from(a))));
+  EXPECT_EQ(run(database().drop_table("orders")).error().message(),
+            "in use: 'orders' is read by 'a'");
+  EXPECT_EQ(run(database().drop_column("orders", "amount")).error().message(),
+            "in use: 'orders.amount' is read by 'a'");
+  EXPECT_EQ(run(database().drop_view("a")).error().message(), "in use: 'a' is read by 'b'");
+  ASSERT_TRUE(run(database().drop_view("b")));
+  ASSERT_TRUE(run(database().drop_view("a")));
+  ASSERT_TRUE(run(database().drop_table("orders")));
+}
+
+TEST_F(ViewTest, LeavesNothingBehindWhenItIsDropped) {
+  const Relation orders = make_orders({{1, "apples", 50}});
+  const auto make = [&] {
+    return run(database().create_view("items",
+                                      from(orders).map({{"item", col("item")}}).distinct()))
+        .value();
+  };
+  const Relation items = make();
+  EXPECT_EQ(fresh_rows(items), "+1 ('apples')\n");
+  ASSERT_TRUE(run(database().drop_view("items")));
+  EXPECT_EQ(run(database().fresh(items, store().version())).error(), Errc::unknown_relation);
+  EXPECT_EQ(entries_of_flows(), 0u);
+  EXPECT_EQ(fresh_rows(make()), "+1 ('apples')\n");
+}
+
+TEST_F(ViewTest, KeepsItsColumnsWhateverTheyAreCalledLater) {
+  const Relation orders = make_orders({{1, "apples", 50}});
+  const Relation large =
+      run(database().create_view("large", from(orders).filter(col("amount") > 10))).value();
+  EXPECT_EQ(fresh_rows(large), "+1 (1, 'apples', 50)\n");
+  ASSERT_TRUE(run(database().add_column("orders", {.name = "note", .type = Kind::text})));
+  const Relation renamed = run(database().rename_column("orders", "amount", "cents")).value();
+  insert(renamed, {{2, "pears", 60, "ripe"}});
+  EXPECT_EQ(fresh_rows(large), "+1 (1, 'apples', 50)\n+1 (2, 'pears', 60)\n");
+}
+
+/// Fails on an item, as often as it is told to.
+class Picky final : public operators::Operator {
+ public:
+  Picky(data::SchemaRef schema, std::shared_ptr<int> failures)
+      : Operator(std::move(schema)), failures_(std::move(failures)) {}
+  Result<> apply(const operators::Input& input, operators::Output& out) override {
+    for (std::size_t row = 0; row < input.batch.size(); ++row) {
+      if (input.batch.row(row)[1] == Value("poison") && *failures_ > 0) {
+        --*failures_;
+        if (*failures_ % 2 == 1) throw std::runtime_error("poison");
+        return Error(operators::Errc::row_error, "poison");
+      }
+    }
+    out.emit(input.batch);
+    return {};
+  }
+
+ private:
+  std::shared_ptr<int> failures_;
+};
+
+class FailingViewTest : public ViewTest {
+ protected:
+  FailingViewTest() {
+    EXPECT_TRUE(registry_.add("picky", [this](const operators::OperatorRegistry::Arguments& of) {
+      return Result<std::unique_ptr<operators::Operator>>(
+          std::make_unique<Picky>(of.inputs[0], failures_));
+    }));
+    reopen({.library = {.operators = &registry_},
+            .retry_backoff = std::chrono::milliseconds(1),
+            .failures_max = 3});
+  }
+  ~FailingViewTest() override { close(); }
+
+  std::shared_ptr<int> failures_ = std::make_shared<int>(0);
+  operators::OperatorRegistry registry_;
+};
+
+TEST_F(FailingViewTest, TriesAgainAndCatchesUp) {
+  const Relation orders = make_orders({{1, "apples", 1}});
+  const Relation all = run(database().create_view("all", from(orders).apply("picky"))).value();
+  const Relation after = run(database().create_view("after", from(all).distinct())).value();
+  EXPECT_EQ(fresh_rows(after), "+1 (1, 'apples', 1)\n");
+  *failures_ = 2;
+  insert(orders, {{2, "poison", 1}});
+  insert(orders, {{3, "pears", 1}});
+  EXPECT_EQ(fresh_rows(after), "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n+1 (3, 'pears', 1)\n");
+  EXPECT_EQ(fresh_rows(all), fresh_rows(after));
+  EXPECT_EQ(*failures_, 0);
+}
+
+TEST_F(FailingViewTest, IsQuarantinedAloneWithItsError) {
+  const Relation orders = make_orders({{1, "apples", 1}});
+  const Relation picky = run(database().create_view("picky", from(orders).apply("picky"))).value();
+  const Relation other = run(database().create_view("other", from(orders))).value();
+  EXPECT_EQ(fresh_rows(picky), "+1 (1, 'apples', 1)\n");
+  *failures_ = 1'000;
+  insert(orders, {{2, "poison", 1}});
+  EXPECT_EQ(run(database().fresh(picky, store().version())).error(), Errc::quarantined);
+  EXPECT_NE(database().status(picky)->error.find("apply: poison"), std::string::npos)
+      << database().status(picky)->error;
+  EXPECT_EQ(database().status(picky)->failures, 3u);
+  insert(orders, {{3, "pears", 1}});
+  EXPECT_EQ(fresh_rows(other), "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n+1 (3, 'pears', 1)\n");
+  Snapshot now = database().read();
+  EXPECT_EQ(run(now.get(picky, {1})).error(), Errc::not_ready);
+
+  *failures_ = 0;
+  ASSERT_TRUE(run(database().rebuild(picky)));
+  EXPECT_EQ(fresh_rows(picky), fresh_rows(other));
+}
+
+}  // namespace
+}  // namespace weir::flow::view

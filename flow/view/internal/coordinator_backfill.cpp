@@ -14,6 +14,13 @@ namespace {
 
 constexpr std::size_t wiped_at_once = 1'000;
 
+/// Those behind a row: nothing but that row's own versions begins with its key. There is always a
+/// next key, as the first byte only says that there is a value.
+storage::KeyRange<EncodedKey> rows_after(const std::string& key) {
+  using Range = storage::KeyRange<EncodedKey>;
+  return key.empty() ? Range::all() : Range::from(EncodedKey{storage::prefix_end(key)});
+}
+
 bool is_done(const Progress& progress) {
   return std::ranges::all_of(progress.backfill, &Backfill::is_done);
 }
@@ -66,11 +73,7 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
     const RelationRef relation = relations_.at(definition->sources()[index].relation);
     const bool is_view = relation->entry.kind == RelationKind::view;
     const storage::ReadTransaction views = store_->read();
-    auto scan =
-        (is_view ? views : tables)
-            .scan(relation->rows, source->until.empty() ? storage::KeyRange<EncodedKey>::all()
-                                                        : storage::KeyRange<EncodedKey>::from(
-                                                              EncodedKey{source->until + '\0'}));
+    auto scan = (is_view ? views : tables).scan(relation->rows, rows_after(source->until));
     data::BatchBuilder builder(relation->format.schema());
     while (builder.size() < options_.backfill_rows) {
       WEIR_CO_TRY(row, co_await scan.next());

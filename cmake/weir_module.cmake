@@ -26,14 +26,17 @@ macro(weir_find_package package)
 endmacro()
 
 # weir_module(<name> [SOURCES <file>...] [HEADERS <file>...] [DEPENDS <target>...]
-#             [PRIVATE_DEPENDS <target>...])
+#             [PRIVATE_DEPENDS <target>...] [PRECOMPILE <header>...] [PRECOMPILE_LIKE <target>])
 #
 # Adds the module in this folder: `runtime` becomes the target `weir_runtime`, also known as
 # `weir::runtime`, and the component `runtime` of the installed package; `flow/view` becomes
 # `weir_flow_view`. HEADERS are installed, and each must compile alone; list those in `internal/`
-# that public headers include.
+# that public headers include. PRECOMPILE names the headers that most of the sources spend their
+# compilation on, PRECOMPILE_LIKE a module whose precompiled header serves as well; see
+# weir_precompile().
 function(weir_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 module "" "PRECOMPILE_LIKE"
+                        "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS;PRECOMPILE")
   if(module_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weir_module(${name}): unknown argument '${module_UNPARSED_ARGUMENTS}'")
   endif()
@@ -60,6 +63,9 @@ function(weir_module name)
   target_link_libraries(${target} ${scope} ${module_DEPENDS})
   if(module_PRIVATE_DEPENDS)
     target_link_libraries(${target} PRIVATE ${module_PRIVATE_DEPENDS})
+  endif()
+  if(PROJECT_IS_TOP_LEVEL)
+    weir_precompile(${target} LIKE "${module_PRECOMPILE_LIKE}" HEADERS ${module_PRECOMPILE})
   endif()
   weir_install_module(${component} ${module_DEPENDS} ${module_PRIVATE_DEPENDS})
 endfunction()

@@ -49,40 +49,37 @@ struct LessOrEqual {
     return !is_less(b, a);
   }
 };
-struct Greater {
-  template <class T>
-  bool operator()(const T& a, const T& b) const noexcept {
-    return is_less(b, a);
-  }
-};
-struct GreaterOrEqual {
-  template <class T>
-  bool operator()(const T& a, const T& b) const noexcept {
-    return !is_less(a, b);
-  }
-};
+
+template <class Compare, class T>
+Evaluated compare(const Evaluated& a, const Evaluated& b, std::size_t rows) {
+  return map_two<T, T, std::uint8_t>(a, b, Kind::boolean, rows,
+                                     [](const T& left, const T& right, std::uint8_t& out) {
+                                       out = Compare()(left, right) ? 1 : 0;
+                                       return Errc{};
+                                     });
+}
+
+/// Which operand is on the left of the comparison: `a > b` is `b < a`.
+enum class Left : std::uint8_t { first, second };
 
 template <class Compare>
-Kernel compare_kernel(DataType type) {
-  return visit_kind(type.kind, [](auto kind) -> Kernel {
-    using T = StoredType<kind()>;
-    return [](std::span<const Evaluated> arguments, std::size_t rows) {
-      return map_two<T, T, std::uint8_t>(arguments[0], arguments[1], Kind::boolean, rows,
-                                         [](const T& a, const T& b, std::uint8_t& out) {
-                                           out = Compare()(a, b) ? 1 : 0;
-                                           return Errc{};
-                                         });
+Kernel compare_kernel(DataType type, Left left) {
+  return visit_kind(type.kind, [left](auto kind) -> Kernel {
+    return [left, of_type = &compare<Compare, StoredType<kind()>>](
+               std::span<const Evaluated> arguments, std::size_t rows) {
+      const std::size_t place = left == Left::first ? 0 : 1;
+      return of_type(arguments[place], arguments[1 - place], rows);
     };
   });
 }
 
-template <class Compare>
+template <class Compare, Left Side = Left::first>
 Result<BoundFunction> bind_comparison(std::span<const ArgumentType> arguments) {
   if (auto counted = expect_count(arguments, 2); !counted) return counted.error();
   auto type = common_type(arguments[0], arguments[1]);
   if (!type) return type.error();
   return BoundFunction{.result = Kind::boolean,
-                       .kernel = compare_kernel<Compare>(*type),
+                       .kernel = compare_kernel<Compare>(*type, Side),
                        .parameters = {*type, *type}};
 }
 
@@ -136,8 +133,8 @@ void add_comparisons(FunctionRegistry& registry) {
   (void)registry.add("<>", &bind_comparison<Unequal>);
   (void)registry.add("<", &bind_comparison<Less>);
   (void)registry.add("<=", &bind_comparison<LessOrEqual>);
-  (void)registry.add(">", &bind_comparison<Greater>);
-  (void)registry.add(">=", &bind_comparison<GreaterOrEqual>);
+  (void)registry.add(">", &bind_comparison<Less, Left::second>);
+  (void)registry.add(">=", &bind_comparison<LessOrEqual, Left::second>);
   (void)registry.add("is_distinct", &bind_distinct);
   (void)registry.add("null_if", &bind_null_if);
 }

@@ -8,25 +8,35 @@
 // Loops over columns: what built-in functions are made of.
 namespace weir::flow::data::internal {
 
-/// Calls `use` with a function from a row to its value, as it is stored.
-template <class T, class Use>
-void with_values(const Evaluated& operand, Use use) {
+/// A function from a row to its value, as it is stored, for an operand that has all rows.
+template <class T>
+auto values_of(const Evaluated& operand) {
   if constexpr (std::is_same_v<T, std::string_view>) {
-    const Strings& strings = operand.column->strings();
-    if (operand.is_constant) {
-      use([value = strings[0]](std::size_t) { return value; });
-    } else {
-      use([&strings](std::size_t row) { return strings[row]; });
-    }
+    return [&strings = operand.column->strings()](std::size_t row) { return strings[row]; };
   } else {
-    const T* values = operand.column->values<T>().data();
-    if (operand.is_constant) {
-      use([value = *values](std::size_t) { return value; });
-    } else {
-      use([values](std::size_t row) { return values[row]; });
-    }
+    return [values = operand.column->values<T>().data()](std::size_t row) { return values[row]; };
   }
 }
+
+/// The same for a constant.
+template <class T>
+auto constant_of(const Evaluated& operand) {
+  return [value = values_of<T>(operand)(0)](std::size_t) { return value; };
+}
+
+/// The same for either, known only when it runs.
+template <class T>
+auto values_or_constant_of(const Evaluated& operand) {
+  return [values = values_of<T>(operand), is_constant = operand.is_constant](std::size_t row) {
+    return values(is_constant ? 0 : row);
+  };
+}
+
+/// Whether the compiler may compute several rows at once. Such loops are compiled for each choice
+/// of operands that are constant; others take longer for a row than it takes to ask.
+template <class... Ts>
+constexpr bool may_be_vectorised =
+    ((std::is_arithmetic_v<Ts> && sizeof(Ts) <= sizeof(std::uint64_t)) && ...);
 
 /// Rows that are null in an operand are null in the result.
 inline void add_nulls(const Evaluated& operand, std::size_t rows, Nulls& nulls) {
@@ -98,9 +108,9 @@ template <class A, class R, class Compute>
 Evaluated map_one(const Evaluated& a, DataType type, std::size_t rows, Compute compute) {
   Output<R> output(type, rows);
   add_nulls(a, rows, output.nulls());
-  with_values<A>(a, [&](auto value) {
-    output.compute_all(
-        [value, &compute](std::size_t row, R& out) { return compute(value(row), out); });
+  // Also of a constant: then there is one row.
+  output.compute_all([value = values_of<A>(a), &compute](std::size_t row, R& out) {
+    return compute(value(row), out);
   });
   return std::move(output).finish(a.is_constant);
 }
@@ -112,13 +122,21 @@ Evaluated map_two(const Evaluated& a, const Evaluated& b, DataType type, std::si
   Output<R> output(type, rows);
   add_nulls(a, rows, output.nulls());
   add_nulls(b, rows, output.nulls());
-  with_values<A>(a, [&](auto left) {
-    with_values<B>(b, [&](auto right) {
-      output.compute_all([left, right, &compute](std::size_t row, R& out) {
-        return compute(left(row), right(row), out);
-      });
+  const auto compute_with = [&](auto left, auto right) {
+    output.compute_all([left, right, &compute](std::size_t row, R& out) {
+      return compute(left(row), right(row), out);
     });
-  });
+  };
+  if constexpr (!may_be_vectorised<A, B, R>) {
+    compute_with(values_or_constant_of<A>(a), values_or_constant_of<B>(b));
+  } else if (a.is_constant == b.is_constant) {
+    // Also of two constants: then there is one row.
+    compute_with(values_of<A>(a), values_of<B>(b));
+  } else if (a.is_constant) {
+    compute_with(constant_of<A>(a), values_of<B>(b));
+  } else {
+    compute_with(values_of<A>(a), constant_of<B>(b));
+  }
   return std::move(output).finish(a.is_constant && b.is_constant);
 }
 
@@ -132,15 +150,11 @@ Evaluated map_three(std::span<const Evaluated> arguments, DataType type, std::si
     add_nulls(argument, rows, output.nulls());
     is_constant = is_constant && argument.is_constant;
   }
-  with_values<A>(arguments[0], [&](auto first) {
-    with_values<B>(arguments[1], [&](auto second) {
-      with_values<C>(arguments[2], [&](auto third) {
-        output.compute_all([&](std::size_t row, R& out) {
-          return compute(first(row), second(row), third(row), out);
-        });
-      });
-    });
-  });
+  const auto first = values_or_constant_of<A>(arguments[0]);
+  const auto second = values_or_constant_of<B>(arguments[1]);
+  const auto third = values_or_constant_of<C>(arguments[2]);
+  output.compute_all(
+      [&](std::size_t row, R& out) { return compute(first(row), second(row), third(row), out); });
   return std::move(output).finish(is_constant);
 }
 

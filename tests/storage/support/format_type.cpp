@@ -219,7 +219,7 @@ std::string read_key(const StoredType& type, StoredBytes& bytes) {
   if (type.name == "?") return boolean(bytes.byte()) == "true" ? part(0) : "none";
   if (type.name == "desc") return descending_key(type, bytes);
   if (type.name == "bool") return boolean(bytes.byte());
-  if (type.name == "text") return quoted(unescaped_key(bytes));
+  if (type.name == "text") return test::quoted(unescaped_key(bytes));
   if (type.name == "bytes") {
     return hexadecimal(type.count > 0 ? std::string(bytes.take(type.count)) : unescaped_key(bytes));
   }

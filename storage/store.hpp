@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -79,6 +80,11 @@ class Store {
   /// Ends committing: what has been accepted goes to disk, later commits get `Errc::closed`.
   Task<Result<>> close();
 
+  /// The time by which commits are dated.
+  std::chrono::sys_time<std::chrono::microseconds> time() const noexcept {
+    return std::chrono::sys_time<std::chrono::microseconds>(
+        std::chrono::microseconds(microseconds()));
+  }
   ActorSystem& system() const noexcept { return *system_; }
 
  private:

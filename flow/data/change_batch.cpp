@@ -92,6 +92,15 @@ ChangeBatch ChangeBatch::take(std::span<const std::uint32_t> rows) const {
   return taken;
 }
 
+ChangeBatch ChangeBatch::with(const ChangeBatch& other) const {
+  if (other.is_empty()) return consolidated();
+  BatchBuilder builder(schema_);
+  for (const ChangeBatch* batch : {this, &other})
+    for (std::size_t row = 0; row < batch->size(); ++row)
+      builder.add_from(*batch, row, batch->weights()[row]);
+  return builder.finish().consolidated();
+}
+
 ChangeBatch ChangeBatch::negated() const {
   ChangeBatch negated = *this;
   std::vector<Weight> weights(*weights_);

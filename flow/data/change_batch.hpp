@@ -37,6 +37,8 @@ class ChangeBatch {
   ChangeBatch with_columns(SchemaRef schema, Columns columns) const;
   /// These rows, in this order.
   ChangeBatch take(std::span<const std::uint32_t> rows) const;
+  /// These changes and others of the same schema, each row once.
+  ChangeBatch with(const ChangeBatch& other) const;
   /// What undoes it.
   ChangeBatch negated() const;
   /// The same changes with each row once, in the order they first appear; rows that came as often

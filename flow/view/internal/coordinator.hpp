@@ -37,6 +37,8 @@ struct Start {
 };
 /// There may be something to do.
 struct Wake {};
+/// Some flow's time has come.
+struct Tick {};
 struct RetryFlow {
   std::uint64_t flow;
 };
@@ -56,6 +58,7 @@ enum class CoordinatorPhase {
   registering_flows,
   submitting_batches,
   advancing_backfill,
+  ticking,
   committing,
 };
 
@@ -67,18 +70,19 @@ enum class CoordinatorPhase {
 /// A view reads only what was there before it, so the order of ids is an order of dependency. All
 /// live flows are at one position. A flow that is backfilling is too, but only with the rows that
 /// it has taken so far (`Backfill`): between cycles it takes some more, as of that very position.
-class Coordinator final : public Actor<Start, Wake, RetryFlow, RebuildFlow, Close>,
+class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow, Close>,
                           public Phased<Coordinator, CoordinatorPhase> {
  public:
   using Phase = CoordinatorPhase;
   static constexpr PhaseRule<Phase> phases[] = {
       {.phase = Phase::idle,
        .to = {Phase::registering_flows, Phase::submitting_batches, Phase::advancing_backfill,
-              Phase::committing}},
+              Phase::ticking, Phase::committing}},
       {.phase = Phase::registering_flows, .to = {Phase::idle, Phase::submitting_batches}},
       {.phase = Phase::submitting_batches, .to = {Phase::committing, Phase::idle}},
       {.phase = Phase::advancing_backfill,
        .to = {Phase::submitting_batches, Phase::committing, Phase::idle}},
+      {.phase = Phase::ticking, .to = {Phase::submitting_batches, Phase::committing, Phase::idle}},
       {.phase = Phase::committing, .to = {Phase::idle}},
   };
 
@@ -89,6 +93,7 @@ class Coordinator final : public Actor<Start, Wake, RetryFlow, RebuildFlow, Clos
 
   Task<Result<bool>> on(Start);
   Task<> on(Wake);
+  Task<> on(Tick);
   Task<> on(RetryFlow retry);
   Task<Result<bool>> on(RebuildFlow rebuild);
   bool on(Close) {
@@ -106,6 +111,8 @@ class Coordinator final : public Actor<Start, Wake, RetryFlow, RebuildFlow, Clos
     Progress progress = {};
     /// Whether the worker has it.
     bool is_placed = false;
+    FlowTraits traits = {};
+    TimePoint next_tick = {};  // if it has a period
     /// Whether cycles run it; one that failed, or reads one that did, waits.
     bool is_running() const noexcept {
       return is_placed && !progress.is_wiping &&
@@ -119,6 +126,7 @@ class Coordinator final : public Actor<Start, Wake, RetryFlow, RebuildFlow, Clos
     std::map<std::uint64_t, std::vector<FlowTask::Chunk>> chunks = {};
     storage::Version position = {};
     std::map<std::uint64_t, Progress> progress = {};  // when it is committed
+    std::set<std::uint64_t> ticks = {};               // flows whose time has come
   };
 
   // Registering.
@@ -133,8 +141,11 @@ class Coordinator final : public Actor<Start, Wake, RetryFlow, RebuildFlow, Clos
   Task<Result<>> choose_workers();
 
   // Cycles.
+  Task<Result<>> run_ticks();
+  void arm_tick();
   Task<Result<bool>> advance_log(std::optional<storage::Version> until);
-  Result<Cycle> collect(const storage::ChangeLog::Records& records) const;
+  Result<Cycle> collect(std::span<const storage::ChangeRecord> records) const;
+  bool needs_each_version(const Cycle& cycle) const;
   Task<Result<>> run_cycle(Cycle cycle);
   std::vector<std::vector<FlowTask>> plan_tasks(const Cycle& cycle) const;
   Task<Result<>> commit(const Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
@@ -169,6 +180,7 @@ class Coordinator final : public Actor<Start, Wake, RetryFlow, RebuildFlow, Clos
   std::map<std::uint32_t, std::uint64_t> by_space_;
   std::map<std::uint64_t, FlowEntry> flows_;                  // by the id of their view
   std::map<std::uint64_t, std::set<std::uint64_t>> readers_;  // of a relation
+  Timer tick_timer_;
   bool is_watching_ = false;
   bool is_closing_ = false;
   TaskScope tasks_;

@@ -111,7 +111,13 @@ Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
   FlowEntry& flow = flows_.at(id);
   const auto placed = co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, is_new);
   flow.is_placed = placed.has_value();
-  if (!placed) {
+  if (placed) {
+    flow.traits = *placed;
+    // One that was due when it failed is due when it has recovered.
+    if (flow.traits.tick_period && flow.next_tick == TimePoint{})
+      flow.next_tick = now() + *flow.traits.tick_period;
+    arm_tick();
+  } else {
     // For instance since an operator is not registered (any more).
     flow.progress.phase = ViewPhase::quarantined;
     flow.progress.error = placed.error().message();

@@ -1,6 +1,8 @@
 // How the coordinator runs a cycle: collect, plan, submit, commit.
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -35,13 +37,18 @@ Task<Result<bool>> Coordinator::advance_log(std::optional<storage::Version> unti
     WEIR_CO_TRY_VOID(co_await apply_catalog(record));
   enter<Phase::registering_flows, Phase::submitting_batches>();
   WEIR_CO_TRY(cycle, collect(records));
+  if (records.size() > 1 && needs_each_version(cycle)) {
+    WEIR_CO_TRY(first, collect(std::span(records).first(1)));
+    cycle = std::move(first);
+  }
   WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));
   co_return true;
 }
 
 /// The changes of relations that someone reads, by relation. Those of views that flows keep are
 /// left out: they reach their readers in the cycle that makes them.
-Result<Coordinator::Cycle> Coordinator::collect(const storage::ChangeLog::Records& records) const {
+Result<Coordinator::Cycle> Coordinator::collect(
+    std::span<const storage::ChangeRecord> records) const {
   auto collecting = span("flow.coordinator.route_and_group");
   Cycle cycle{.position = records.back().version()};
   std::map<std::uint64_t, data::BatchBuilder> builders;
@@ -73,6 +80,14 @@ Result<Coordinator::Cycle> Coordinator::collect(const storage::ChangeLog::Record
   return cycle;
 }
 
+/// Whether one of the flows that the changes reach must see them commit by commit.
+bool Coordinator::needs_each_version(const Cycle& cycle) const {
+  for (const auto& share : plan_tasks(cycle))
+    for (const FlowTask& task : share)
+      if (flows_.at(task.flow).traits.needs_each_version) return true;
+  return false;
+}
+
 /// For each worker, what it has to do: the flows that are touched, and those who read their views.
 std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) const {
   std::set<std::uint64_t> touched;
@@ -81,6 +96,7 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
   // Ids grow, so whatever a flow reads comes before it.
   std::set<std::uint64_t> flows;
   for (const auto& [id, chunks] : cycle.chunks) flows.insert(id);
+  flows.insert(cycle.ticks.begin(), cycle.ticks.end());
   for (const std::uint64_t id : touched)
     if (const auto readers = readers_.find(id); readers != readers_.end())
       flows.insert(readers->second.begin(), readers->second.end());
@@ -92,6 +108,7 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
       task.backfill = moved->second.backfill;
     if (const auto chunks = cycle.chunks.find(*at); chunks != cycle.chunks.end())
       task.chunks = chunks->second;
+    if (cycle.ticks.contains(*at)) task.tick = store_->time();
     tasks[flow.worker].push_back(std::move(task));
     if (const auto readers = readers_.find(*at); readers != readers_.end())
       flows.insert(readers->second.begin(), readers->second.end());
@@ -218,6 +235,46 @@ void Coordinator::hold_readers(Cycle& cycle, std::uint64_t id) {
     cycle.progress.insert_or_assign(reader, std::move(held));
     hold_readers(cycle, reader);
   }
+}
+
+Task<> Coordinator::on(Tick) {
+  if (is_closing_) co_return;
+  static_cast<void>(fails(co_await run_ticks()));
+}
+
+/// All flows whose time has come, in a cycle of their own. One that fails stays due; one that was
+/// late is next due when it would have been anyway.
+Task<Result<>> Coordinator::run_ticks() {
+  Cycle cycle{.position = position_};
+  for (const auto& [id, flow] : flows_) {
+    if (!flow.is_running() || !flow.traits.tick_period || flow.next_tick > now()) continue;
+    cycle.ticks.insert(id);
+  }
+  const std::set<std::uint64_t> due = cycle.ticks;
+  if (!due.empty()) {
+    enter<Phase::ticking>();
+    WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));
+  }
+  for (const std::uint64_t id : due) {
+    const auto at = flows_.find(id);
+    if (at == flows_.end() || !at->second.is_running()) continue;
+    FlowEntry& flow = at->second;
+    const auto missed = (now() - flow.next_tick) / *flow.traits.tick_period;
+    flow.next_tick += (missed + 1) * *flow.traits.tick_period;
+  }
+  arm_tick();
+  co_return {};
+}
+
+void Coordinator::arm_tick() {
+  std::optional<TimePoint> first;
+  for (const auto& [id, flow] : flows_) {
+    if (!flow.is_running() || !flow.traits.tick_period) continue;
+    if (!first || flow.next_tick < *first) first = flow.next_tick;
+  }
+  tick_timer_.cancel();
+  if (first)
+    tick_timer_ = schedule_once<Tick>(std::max<Duration>(*first - now(), Duration::zero()));
 }
 
 }  // namespace weir::flow::view::internal

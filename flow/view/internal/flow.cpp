@@ -33,13 +33,21 @@ Result<std::unique_ptr<Flow>> Flow::make(FlowDefinitionRef definition, const Flo
   return flow;
 }
 
-Result<FlowResult> Flow::run(std::span<const Input> inputs, bool may_wait) {
+FlowTraits Flow::traits() const {
+  return {.tick_period = graph_->tick_period(), .needs_each_version = graph_->needs_each_version()};
+}
+
+Result<FlowResult> Flow::run(const Work& work, bool may_wait) {
   reader_.refresh();
   reader_.set_may_wait(may_wait);
   std::vector<operators::Graph::SourceChanges> changes;
-  for (const Input& input : inputs)
+  for (const Input& input : work.inputs)
     changes.push_back({definition_->sources()[input.source].name, input.batch});
   auto result = graph_->run(changes);
+  if (result && work.tick) {
+    auto ticked = graph_->tick(*work.tick);
+    result = ticked ? result->with(*ticked) : std::move(ticked);
+  }
   if (!result) return std::move(result).error();
   auto rows = write_rows(*result);
   if (!rows) return std::move(rows).error();

@@ -27,12 +27,24 @@ struct FlowResult {
   std::vector<operators::State::Write> state;
 };
 
+/// What the coordinator must know of a flow.
+struct FlowTraits {
+  std::optional<std::chrono::microseconds> tick_period;
+  /// Changes of several commits must not be run together.
+  bool needs_each_version;
+};
+
 /// A view's query, ready to run over changes: owned by one worker.
 class Flow {
  public:
   struct Input {
     std::size_t source;  // which of the definition's
     data::ChangeBatch batch;
+  };
+
+  struct Work {
+    std::vector<Input> inputs;
+    std::optional<data::Timestamp> tick;
   };
 
   static Result<std::unique_ptr<Flow>> make(FlowDefinitionRef definition,
@@ -45,7 +57,8 @@ class Flow {
 
   /// `operators::Errc::would_block`: again, where waiting is allowed. Every other error names the
   /// operator. After any of them `roll_back` is called.
-  Result<FlowResult> run(std::span<const Input> inputs, bool may_wait);
+  Result<FlowResult> run(const Work& work, bool may_wait);
+  FlowTraits traits() const;
   void commit();
   void roll_back();
 

@@ -50,7 +50,7 @@ Task<> Pool::on(EndCycle end) {
   for (const auto& worker : workers_) static_cast<void>(co_await worker.deliver<EndCycle>(end));
 }
 
-Task<Result<bool>> Pool::on(PlaceFlow place) {
+Task<Result<FlowTraits>> Pool::on(PlaceFlow place) {
   co_return co_await workers_[place.worker].ask<AddFlow>(std::move(place.definition), place.is_new);
 }
 

@@ -18,7 +18,7 @@ struct Submit {
 };
 
 struct PlaceFlow {
-  using Reply = bool;
+  using Reply = FlowTraits;
 
   std::size_t worker;
   FlowDefinitionRef definition;
@@ -39,7 +39,7 @@ class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow> {
   void on_start();
   Task<std::vector<FlowOutcome>> on(Submit cycle);
   Task<> on(EndCycle end);
-  Task<Result<bool>> on(PlaceFlow place);
+  Task<Result<FlowTraits>> on(PlaceFlow place);
   Task<> on(DisplaceFlow displace);
 
  private:

@@ -41,13 +41,14 @@ Result<data::ChangeBatch> project(const data::ChangeBatch& batch, const Relation
 
 }  // namespace
 
-Result<bool> Worker::on(AddFlow add) {
+Result<FlowTraits> Worker::on(AddFlow add) {
   const std::uint64_t id = add.definition->id();
   auto flow = Flow::make(std::move(add.definition), options_, FlowStateReader(store_, state_, id),
                          add.is_new);
   if (!flow) return std::move(flow).error();
+  const FlowTraits traits = (*flow)->traits();
   flows_.insert_or_assign(id, *std::move(flow));
-  return true;
+  return traits;
 }
 
 Task<std::vector<FlowOutcome>> Worker::on(RunFlows cycle) {
@@ -72,10 +73,10 @@ Task<std::vector<FlowOutcome>> Worker::on(RunFlows cycle) {
       continue;
     }
     auto inputs = inputs_of(flow, task, *cycle.changes, produced);
-    if (inputs && inputs->empty()) continue;
+    if (inputs && inputs->empty() && !task.tick) continue;
     ran_.insert(task.flow);
-    Result<FlowResult> result =
-        inputs ? co_await run(&flow, *std::move(inputs)) : Result<FlowResult>(inputs.error());
+    Result<FlowResult> result = inputs ? co_await run(&flow, {*std::move(inputs), task.tick})
+                                       : Result<FlowResult>(inputs.error());
     if (result) {
       produced.insert_or_assign(task.flow, result->changes);
     } else {
@@ -119,15 +120,15 @@ Result<std::vector<Flow::Input>> Worker::inputs_of(const Flow& flow, const FlowT
   return inputs;
 }
 
-Task<Result<FlowResult>> Worker::run(Flow* flow, std::vector<Flow::Input> inputs) {
+Task<Result<FlowResult>> Worker::run(Flow* flow, Flow::Work work) {
   auto running =
       span("flow.worker.process", {{"flow.view", flow->definition().view->entry.name},
-                                   {"flow.inputs", static_cast<std::int64_t>(inputs.size())}});
-  auto result = flow->run(inputs, false);
+                                   {"flow.inputs", static_cast<std::int64_t>(work.inputs.size())}});
+  auto result = flow->run(work, false);
   if (!result && result.error() == operators::Errc::would_block) {
     flow->roll_back();
-    const auto* waiting = &inputs;
-    result = co_await on_blocking_pool([flow, waiting] { return flow->run(*waiting, true); });
+    const Flow::Work* again = &work;
+    result = co_await on_blocking_pool([flow, again] { return flow->run(*again, true); });
   }
   if (!result) flow->roll_back();
   co_return result;

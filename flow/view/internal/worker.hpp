@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct FlowTask {
   /// For each source, with the rows of `chunks`.
   std::vector<Backfill> backfill = {};
   std::vector<Chunk> chunks = {};
+  /// Whether its operators are told the time; after its input.
+  std::optional<data::Timestamp> tick = {};
 };
 
 struct FlowOutcome {
@@ -53,7 +56,7 @@ struct EndCycle {
 
 /// Makes a flow, or makes it again from its state.
 struct AddFlow {
-  using Reply = bool;
+  using Reply = FlowTraits;
   FlowDefinitionRef definition;
   bool is_new;
 };
@@ -70,7 +73,7 @@ class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow> {
 
   Task<std::vector<FlowOutcome>> on(RunFlows cycle);
   void on(EndCycle end);
-  Result<bool> on(AddFlow add);
+  Result<FlowTraits> on(AddFlow add);
   void on(RemoveFlow remove) { flows_.erase(remove.flow); }
 
  private:
@@ -79,7 +82,7 @@ class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow> {
   Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& task,
                                              const std::vector<RelationChanges>& changes,
                                              const Produced& produced) const;
-  Task<Result<FlowResult>> run(Flow* flow, std::vector<Flow::Input> inputs);
+  Task<Result<FlowResult>> run(Flow* flow, Flow::Work work);
 
   const storage::Store* store_;
   FlowStateSpace state_;

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <weir/flow/operator/operator_registry.hpp>
+#include <weir/flow/view/database.hpp>
+#include <weir/runtime/simulation.hpp>
+#include <weir/storage/engine/simulated_disk.hpp>
+#include <weir/tests/flow/operator/support/rows.hpp>
+
+namespace weir::flow::view {
+namespace {
+
+using namespace std::chrono_literals;
+using data::Kind;
+using data::Value;
+using operators::test::make_schema;
+
+const data::SchemaRef beats_schema = make_schema({{"beats", Kind::int64, false}});
+
+/// One row with the number of ticks. Its input does not matter.
+class Heart final : public operators::Operator {
+ public:
+  explicit Heart(std::shared_ptr<int> failures)
+      : Operator(beats_schema), failures_(std::move(failures)) {}
+
+  void open(operators::State& state) override { beats_ = &state.add_table(); }
+  Result<> apply(const operators::Input&, operators::Output&) override { return {}; }
+  std::optional<std::chrono::microseconds> tick_period() const override { return 10ms; }
+  Result<> tick(data::Timestamp now, operators::Output& out) override {
+    if (now < data::Timestamp(std::chrono::hours(24 * 20'000)))
+      return Error(operators::Errc::row_error, "the time is not that of the store");
+    if (*failures_ > 0) {
+      --*failures_;
+      return Error(operators::Errc::row_error, "missed a beat");
+    }
+    auto slot = beats_->find("beats");
+    if (!slot) return std::move(slot).error();
+    const std::int64_t before = slot->exists() ? std::stoll(std::string(slot->value())) : 0;
+    slot->put(std::to_string(before + 1));
+    data::BatchBuilder changes(beats_schema);
+    if (before > 0 && !changes.add({before}, -1)) return operators::Errc::corruption;
+    if (!changes.add({before + 1})) return operators::Errc::corruption;
+    out.emit(changes.finish());
+    return {};
+  }
+
+ private:
+  std::shared_ptr<int> failures_;
+  operators::StateTable* beats_ = nullptr;
+};
+
+class TickTest : public ::testing::Test {
+ protected:
+  TickTest() {
+    EXPECT_TRUE(registry_.add("heart", [this](const operators::OperatorRegistry::Arguments&) {
+      return Result<std::unique_ptr<operators::Operator>>(std::make_unique<Heart>(failures_));
+    }));
+    store_.emplace(
+        storage::Store::open(simulation_.system(),
+                             {.opened_at = std::chrono::sys_time<Duration>(24h * 20'000),
+                              .disk = std::make_shared<storage::engine::SimulatedDisk>()})
+            .value());
+    database_.emplace(simulation_
+                          .run(Database::open(&*store_, {.library = {.operators = &registry_},
+                                                         .retry_backoff = 1ms}))
+                          .value());
+    const auto schema = make_schema({{"id", Kind::int64, false}}, {"id"});
+    const Relation table = run(database_->create_table("table", schema)).value();
+    beats_ = run(database_->create_view("beats", from(table).apply("heart"))).value();
+    after_ = run(database_->create_view("after", from(*beats_).distinct())).value();
+    EXPECT_TRUE(run(database_->fresh(*after_, store_->version())));
+  }
+
+  template <class T>
+  T run(Task<T> task) {
+    return simulation_.run(std::move(task));
+  }
+  std::string rows_of(const Relation& view) {
+    Snapshot snapshot = database_->read();
+    RowScan scan = snapshot.scan(view);
+    const auto rows = run(scan.next());
+    return rows ? to_string(*rows) : rows.error().message();
+  }
+
+  Simulation simulation_;
+  std::shared_ptr<int> failures_ = std::make_shared<int>(0);
+  operators::OperatorRegistry registry_;
+  std::optional<storage::Store> store_;
+  std::optional<Database> database_;
+  std::optional<Relation> beats_;
+  std::optional<Relation> after_;
+};
+
+TEST_F(TickTest, ComesOncePerPeriodWithoutDriftAndReachesWhoReadsTheView) {
+  simulation_.run_for(95ms);
+  EXPECT_EQ(rows_of(*beats_), "+1 (9)\n");
+  EXPECT_EQ(rows_of(*after_), "+1 (9)\n");
+  simulation_.run_for(100ms);
+  EXPECT_EQ(rows_of(*after_), "+1 (19)\n");
+}
+
+TEST_F(TickTest, ComesAgainAfterItHasFailed) {
+  simulation_.run_for(15ms);
+  *failures_ = 2;
+  simulation_.run_for(100ms);
+  EXPECT_EQ(*failures_, 0);
+  EXPECT_NE(rows_of(*beats_), "+1 (1)\n");
+  EXPECT_EQ(rows_of(*beats_), rows_of(*after_));
+  EXPECT_EQ(database_->status(*beats_)->phase, ViewPhase::live);
+}
+
+}  // namespace
+}  // namespace weir::flow::view

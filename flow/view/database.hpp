@@ -11,6 +11,7 @@
 #include <weir/flow/view/flow_status.hpp>
 #include <weir/flow/view/relation.hpp>
 #include <weir/flow/view/snapshot.hpp>
+#include <weir/flow/view/subscription.hpp>
 #include <weir/flow/view/transaction.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/storage/change_log.hpp>
@@ -100,6 +101,9 @@ class Database {
   Task<Result<Relation>> drop_column(std::string table, std::string column);
   /// With all its rows. `in_use` lists the views that read it.
   Task<Result<>> drop_table(std::string name);
+
+  /// Every change from now on, from a version on, or all rows and then every change.
+  Result<Subscription> subscribe(const Relation& relation, SubscribeOptions options = {}) const;
 
   Transaction begin() const;
   /// The newest version.

@@ -27,6 +27,13 @@ Task<Result<bool>> Coordinator::on(Start) {
   co_return true;
 }
 
+Task<bool> Coordinator::on(Close) {
+  is_closing_ = true;
+  tasks_.cancel_all();
+  if (pool_) static_cast<void>(co_await pool_.ask<Drain>());
+  co_return true;
+}
+
 Task<> Coordinator::on_stop() {
   tasks_.cancel_all();
   co_await tasks_.join();

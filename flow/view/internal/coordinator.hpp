@@ -96,10 +96,7 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   Task<> on(Tick);
   Task<> on(RetryFlow retry);
   Task<Result<bool>> on(RebuildFlow rebuild);
-  bool on(Close) {
-    is_closing_ = true;
-    return true;
-  }
+  Task<bool> on(Close);
   Task<> on_stop();
 
  private:
@@ -171,7 +168,7 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   std::shared_ptr<FlowBoard> board_;
   std::shared_ptr<SequenceBarrier> gone_;
   CoordinatorOptions options_;
-  ActorRef<Submit, EndCycle, PlaceFlow, DisplaceFlow> pool_;
+  Pool::Ref pool_;
 
   storage::Version position_;         // everything up to here has been dealt with
   storage::Version checkpoint_;       // what of that is committed

@@ -18,7 +18,7 @@ struct DatabaseCore {
   std::shared_ptr<const Catalog> catalog = {};
   std::shared_ptr<FlowBoard> board = {};
   std::shared_ptr<SequenceBarrier> gone = {};  // at 1 when the coordinator is
-  ActorRef<Start, Wake, Tick, RetryFlow, RebuildFlow, Close> coordinator = {};
+  Coordinator::Ref coordinator = {};
 };
 
 }  // namespace weir::flow::view::internal

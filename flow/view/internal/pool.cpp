@@ -10,8 +10,8 @@ namespace weir::flow::view::internal {
 namespace {
 
 /// What came of one worker's share; an outcome for each task if there was no answer.
-Task<> run_share(const ActorRef<RunFlows, EndCycle, AddFlow, RemoveFlow>* worker, RunFlows share,
-                 Duration deadline, std::vector<FlowOutcome>* outcomes) {
+Task<> run_share(const Worker::Ref* worker, RunFlows share, Duration deadline,
+                 std::vector<FlowOutcome>* outcomes) {
   std::vector<std::uint64_t> flows;
   for (const FlowTask& task : share.tasks) flows.push_back(task.flow);
   auto reply = co_await worker->ask<RunFlows>(std::move(share)).within(deadline);
@@ -56,6 +56,11 @@ Task<Result<FlowTraits>> Pool::on(PlaceFlow place) {
 
 Task<> Pool::on(DisplaceFlow displace) {
   static_cast<void>(co_await workers_[displace.worker].deliver<RemoveFlow>(displace.flow));
+}
+
+Task<bool> Pool::on(Drain) {
+  for (const auto& worker : workers_) static_cast<void>(co_await worker.ask<Drain>());
+  co_return true;
 }
 
 }  // namespace weir::flow::view::internal

@@ -31,7 +31,7 @@ struct DisplaceFlow {
 };
 
 /// Fans a cycle out to the workers and brings together what they give.
-class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow> {
+class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow, Drain> {
  public:
   Pool(const storage::Store* store, FlowStateSpace state, FlowOptions options, std::size_t workers)
       : store_(store), state_(std::move(state)), options_(options), size_(workers) {}
@@ -41,13 +41,14 @@ class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow> {
   Task<> on(EndCycle end);
   Task<Result<FlowTraits>> on(PlaceFlow place);
   Task<> on(DisplaceFlow displace);
+  Task<bool> on(Drain);
 
  private:
   const storage::Store* store_;
   FlowStateSpace state_;
   FlowOptions options_;
   std::size_t size_;
-  std::vector<ActorRef<RunFlows, EndCycle, AddFlow, RemoveFlow>> workers_;
+  std::vector<Worker::Ref> workers_;
 };
 
 }  // namespace weir::flow::view::internal

@@ -65,8 +65,13 @@ struct RemoveFlow {
   std::uint64_t flow;
 };
 
+/// Answered when all that was sent before it has been dealt with.
+struct Drain {
+  using Reply = bool;
+};
+
 /// Runs the flows that it was given, one after the other.
-class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow> {
+class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow, Drain> {
  public:
   Worker(const storage::Store* store, FlowStateSpace state, FlowOptions options)
       : store_(store), state_(std::move(state)), options_(options) {}
@@ -75,6 +80,7 @@ class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow> {
   void on(EndCycle end);
   Result<FlowTraits> on(AddFlow add);
   void on(RemoveFlow remove) { flows_.erase(remove.flow); }
+  bool on(Drain) { return true; }
 
  private:
   using Produced = std::map<std::uint64_t, data::ChangeBatch>;

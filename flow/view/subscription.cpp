@@ -1,0 +1,119 @@
+#include <weir/flow/view/subscription.hpp>
+
+#include <utility>
+
+#include <weir/flow/view/database.hpp>
+#include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/catalog.hpp>
+#include <weir/flow/view/internal/database_core.hpp>
+#include <weir/flow/view/internal/relation_info.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::view {
+
+struct Subscription::Following {
+  std::shared_ptr<const internal::Catalog> catalog;
+  Relation relation;
+  storage::ChangeLog log;
+  storage::ReadLimits limits;
+  storage::Version seen;
+  std::optional<RowScan> snapshot;  // as of `seen`, as long as there are rows
+  storage::ChangeLog::Records records = {};
+  std::size_t next_record = 0;
+
+  Task<Result<std::optional<Delta>>> next_rows();
+  Result<std::optional<Delta>> take(const storage::ChangeRecord& record) const;
+  Result<> check(const storage::ChangeRecord& record) const;
+};
+
+Result<Subscription> Database::subscribe(const Relation& relation, SubscribeOptions options) const {
+  if (options.after && options.with_snapshot) {
+    return Error(Errc::invalid_argument,
+                 "a subscription goes on after a version, or begins with a snapshot, not both");
+  }
+  std::optional<RowScan> snapshot;
+  storage::Version seen = options.after.value_or(core_->store->version());
+  if (options.with_snapshot) {
+    Snapshot now = read();
+    seen = now.version();
+    snapshot = now.scan(relation);
+  }
+  return Subscription(std::make_shared<Subscription::Following>(
+      Subscription::Following{.catalog = core_->catalog,
+                              .relation = relation,
+                              .log = core_->store->log(),
+                              .limits = options.limits,
+                              .seen = seen,
+                              .snapshot = std::move(snapshot)}));
+}
+
+Task<Result<Delta>> Subscription::next() {
+  const auto following = following_;
+  if (following->snapshot) {
+    WEIR_CO_TRY(rows, co_await following->next_rows());
+    if (rows) co_return *std::move(rows);
+  }
+  for (;;) {
+    while (following->next_record < following->records.size()) {
+      // Seen only when it has been taken: after a failure it fails again.
+      const storage::ChangeRecord& record = following->records[following->next_record];
+      WEIR_CO_TRY(delta, following->take(record));
+      following->seen = record.version();
+      ++following->next_record;
+      if (delta) co_return *std::move(delta);
+    }
+    following->next_record = 0;
+    following->records.clear();
+    WEIR_CO_TRY(records, co_await following->log.next(following->seen, following->limits));
+    following->records = std::move(records);
+  }
+}
+
+/// The next rows of the snapshot; nothing behind the last.
+Task<Result<std::optional<Delta>>> Subscription::Following::next_rows() {
+  WEIR_CO_TRY(rows, co_await snapshot->next(limits.records_max));
+  const bool is_last = rows.size() < limits.records_max;
+  if (is_last) snapshot.reset();
+  if (rows.is_empty()) co_return std::optional<Delta>();
+  co_return Delta{.changes = std::move(rows),
+                  .resume = is_last ? std::optional(seen) : std::nullopt};
+}
+
+Result<std::optional<Delta>> Subscription::Following::take(
+    const storage::ChangeRecord& record) const {
+  if (auto checked = check(record); !checked) return std::move(checked).error();
+  const internal::RelationInfo& info = relation.info();
+  data::BatchBuilder builder(relation.schema());
+  for (const storage::Change& change : record.of(info.rows.id())) {
+    Result<> decoded;
+    if (change.kind != storage::ChangeKind::insert)
+      decoded = info.format.decode(change.key, change.before, -1, builder);
+    if (decoded && change.kind != storage::ChangeKind::remove)
+      decoded = info.format.decode(change.key, change.after, 1, builder);
+    if (!decoded) return std::move(decoded).error();
+  }
+  // A row of a view that is there twice now instead of once came once.
+  data::ChangeBatch changes = builder.finish().consolidated();
+  if (changes.is_empty()) return std::optional<Delta>();
+  changes.version = record.version();
+  return std::optional(Delta{.changes = std::move(changes), .resume = record.version()});
+}
+
+/// Whether the relation is what it was before this commit.
+Result<> Subscription::Following::check(const storage::ChangeRecord& record) const {
+  for (const storage::Change& change : record.of(catalog->relations().id())) {
+    auto decoded = catalog->relations().decode(change);
+    if (!decoded) return std::move(decoded).error();
+    if (decoded->key == relation.id() && decoded->before)
+      return Error(Errc::stale_relation, "'" + relation.name() + "'");
+  }
+  for (const storage::Change& change : record.of(catalog->ready().id())) {
+    auto decoded = catalog->ready().decode(change);
+    if (!decoded) return std::move(decoded).error();
+    if (decoded->key == relation.id() && !decoded->after)
+      return Error(Errc::not_ready, "view '" + relation.name() + "'");
+  }
+  return {};
+}
+
+}  // namespace weir::flow::view

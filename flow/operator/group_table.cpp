@@ -100,6 +100,11 @@ void GroupTable::Group::remove(std::string_view item) {
   table_->pending_[table_->pending(*entry_, item)].is_removal = true;
 }
 
+Result<bool> GroupTable::Group::is_empty() {
+  auto has_item = scan().next();
+  return has_item ? Result<bool>(!*has_item) : std::move(has_item).error();
+}
+
 GroupTable::Cursor GroupTable::Group::scan(std::string_view from) {
   return Cursor(*table_, *entry_, from);
 }

@@ -50,6 +50,7 @@ class GroupTable final : public internal::Table {
     Result<std::optional<std::string_view>> get(std::string_view item);
     void put(std::string_view item, std::string_view value);
     void remove(std::string_view item);
+    Result<bool> is_empty();
     /// All items, or those from `from` on. Whatever else is done with the group makes the cursor
     /// invalid.
     Cursor scan(std::string_view from = {});

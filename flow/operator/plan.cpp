@@ -38,6 +38,10 @@ Plan Plan::append(std::vector<Plan> others) const {
   return make(Append(), std::move(others));
 }
 
+Plan Plan::join(Plan right, JoinOptions options) const {
+  return make(Join(std::move(options)), {*this, std::move(right)});
+}
+
 Plan Plan::apply(std::string name, std::vector<data::Value> parameters) const {
   return make(Apply(std::move(name), std::move(parameters)), {*this});
 }

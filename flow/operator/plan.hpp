@@ -7,6 +7,7 @@
 
 #include <weir/flow/data/expression.hpp>
 #include <weir/flow/data/schema.hpp>
+#include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
 
 namespace weir::flow::operators {
@@ -45,6 +46,10 @@ class Plan {
   Plan distinct() const;
   /// The rows of both: all of them, also those that are equal.
   Plan append(std::vector<Plan> others) const;
+  /// Rows of this and of another plan that belong together:
+  ///
+  ///     orders.join(customers, {.on = {{"customer", "id"}}, .right_prefix = "customer_"})
+  Plan join(Plan right, JoinOptions options) const;
   /// An operator of yours, by the name it is registered with.
   Plan apply(std::string name, std::vector<data::Value> parameters = {}) const;
 

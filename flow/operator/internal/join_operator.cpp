@@ -55,6 +55,10 @@ void JoinOperator::begin(std::size_t port, Projection::Computed computed) {
   batch_ = std::move(computed.batch);
   const std::size_t rows = batch_->size();
   keys_.encode(computed.columns, rows);
+  key_views_.clear();
+  for (std::size_t row = 0; row < rows; ++row) key_views_.push_back(keys_[row]);
+  other().rows->peek_all(key_views_, other_groups_);
+  own().rows->find_all(key_views_, own_groups_);
   rows_.encode(batch_->columns(), rows);
   has_null_key_.assign(rows, false);
   for (const data::ColumnRef& column : computed.columns) {
@@ -80,7 +84,7 @@ void JoinOperator::begin(std::size_t port, Projection::Computed computed) {
 }
 
 Result<> JoinOperator::take_row(std::uint32_t row) {
-  GroupTable::Group group = own().rows->find(keys_[row]);
+  GroupTable::Group& group = own_groups_[row];
   if (has_null_key_[row]) return take_row_without_key(row, group);
 
   const bool is_first_looked_for = other().is_outer && !condition_;
@@ -93,7 +97,7 @@ Result<> JoinOperator::take_row(std::uint32_t row) {
   auto kept = add_weight(row, group);
   if (!kept) return std::move(kept).error();
 
-  GroupTable::Group partners = other().rows->find(keys_[row]);
+  GroupTable::Group& partners = other_groups_[row];
   if (condition_) changes_.push_back({row, group, partners, kept->weight});
   auto found = find_partners(row, partners);
   if (!found) return std::move(found).error();
@@ -106,7 +110,7 @@ Result<> JoinOperator::take_row(std::uint32_t row) {
   return was_empty == *is_empty ? Result<>() : show_others(partners, was_empty);
 }
 
-Result<> JoinOperator::take_row_without_key(std::uint32_t row, GroupTable::Group group) {
+Result<> JoinOperator::take_row_without_key(std::uint32_t row, GroupTable::Group& group) {
   if (!own().is_outer || !is_shown(false)) return {};
   if (auto kept = add_weight(row, group); !kept) return std::move(kept).error();
   show_own(row, false);
@@ -114,11 +118,11 @@ Result<> JoinOperator::take_row_without_key(std::uint32_t row, GroupTable::Group
 }
 
 Result<JoinOperator::Kept> JoinOperator::add_weight(std::uint32_t row, GroupTable::Group& group) {
-  auto value = group.get(rows_[row]);
-  if (!value) return std::move(value).error();
+  auto slot = group.find(rows_[row]);
+  if (!slot) return std::move(slot).error();
   Kept kept;
-  if (value->has_value()) {
-    auto known = read(own(), **value);
+  if (slot->exists()) {
+    auto known = read(own(), slot->value());
     if (!known) return known;
     kept = *known;
   }
@@ -128,7 +132,7 @@ Result<JoinOperator::Kept> JoinOperator::add_weight(std::uint32_t row, GroupTabl
                                         (port_ == 0 ? "left" : "right") +
                                         " side went more often than it came");
   }
-  write(own(), group, rows_[row], kept);
+  write(own(), *slot, kept);
   return kept;
 }
 
@@ -180,18 +184,17 @@ Result<JoinOperator::Kept> JoinOperator::read(const Side& side, std::string_view
   return kept;
 }
 
-void JoinOperator::write(const Side& side, GroupTable::Group& group, std::string_view item,
-                         const Kept& kept) {
-  if (kept.weight == 0) return group.remove(item);
+void JoinOperator::write(const Side& side, GroupTable::Slot& slot, const Kept& kept) {
+  if (kept.weight == 0) return slot.remove();
   value_.clear();
   append_weight(kept.weight, value_);
   if (side.counts_partners) append_weight(kept.partners, value_);
-  group.put(item, value_);
+  slot.put(value_);
 }
 
 Result<> JoinOperator::flush(Output& out) {
   if (auto done = flush_pairs(out); !done) return done;
-  finish_changes();
+  if (auto done = finish_changes(); !done) return done;
   flush_own(out);
   return flush_others(out);
 }
@@ -226,14 +229,14 @@ Result<> JoinOperator::count_partners(std::span<const std::uint32_t> selected) {
     Change& change = changes_[pair_changes_[pair]];
     change.partners += pair_weights_[pair];
     if (!other().is_outer) continue;
-    auto value = change.other.get(pair_items_[pair]);
-    if (!value) return std::move(value).error();
-    auto kept = read(other(), value->value_or(""));
+    auto slot = change.other.find(pair_items_[pair]);
+    if (!slot) return std::move(slot).error();
+    auto kept = read(other(), slot->value());
     if (!kept) return std::move(kept).error();
     const bool had_partner = kept->partners != 0;
     kept->partners += batch_->weights()[change.row];
     if (kept->partners < 0) return Error(Errc::corruption, "state: the partners of a row");
-    write(other(), change.other, pair_items_[pair], *kept);
+    write(other(), *slot, *kept);
     const bool has_partner = kept->partners != 0;
     if (had_partner == has_partner) continue;
     other_items_.push_back(pair_items_[pair]);
@@ -242,14 +245,17 @@ Result<> JoinOperator::count_partners(std::span<const std::uint32_t> selected) {
   return {};
 }
 
-void JoinOperator::finish_changes() {
+Result<> JoinOperator::finish_changes() {
   if (own().is_outer) {
     for (Change& change : changes_) {
-      write(own(), change.own, rows_[change.row], {change.weight_after, change.partners});
+      auto slot = change.own.find(rows_[change.row]);
+      if (!slot) return std::move(slot).error();
+      write(own(), *slot, {change.weight_after, change.partners});
       show_own(change.row, change.partners != 0);
     }
   }
   changes_.clear();
+  return {};
 }
 
 void JoinOperator::flush_own(Output& out) {

@@ -78,7 +78,7 @@ class JoinOperator final : public Operator {
 
   void begin(std::size_t port, Projection::Computed computed);
   Result<> take_row(std::uint32_t row);
-  Result<> take_row_without_key(std::uint32_t row, GroupTable::Group group);
+  Result<> take_row_without_key(std::uint32_t row, GroupTable::Group& group);
   /// Adds the weight of a row of the batch to what is kept.
   Result<Kept> add_weight(std::uint32_t row, GroupTable::Group& group);
   /// Notes what the row can be paired with. Whether there is anything, if that matters.
@@ -87,13 +87,13 @@ class JoinOperator final : public Operator {
   Result<> show_others(GroupTable::Group& group, bool have_partner);
   void show_own(std::uint32_t row, bool has_partner);
   static Result<Kept> read(const Side& side, std::string_view value);
-  void write(const Side& side, GroupTable::Group& group, std::string_view item, const Kept& kept);
+  void write(const Side& side, GroupTable::Slot& slot, const Kept& kept);
 
   /// Gives what was found so far.
   Result<> flush(Output& out);
   Result<> flush_pairs(Output& out);
   Result<> count_partners(std::span<const std::uint32_t> selected);
-  void finish_changes();
+  Result<> finish_changes();
   void flush_own(Output& out);
   Result<> flush_others(Output& out);
   data::Columns taken(std::span<const std::uint32_t> rows) const;
@@ -111,6 +111,9 @@ class JoinOperator final : public Operator {
   std::vector<bool> has_null_key_;
   EncodedRows keys_;
   EncodedRows rows_;
+  std::vector<std::string_view> key_views_;
+  std::vector<GroupTable::Group> own_groups_;
+  std::vector<GroupTable::Group> other_groups_;
   std::vector<std::uint32_t> order_;
   std::vector<Change> changes_;  // with a condition only
   // Candidates for pairs: a row of the batch, one of the other side and how often that is there.

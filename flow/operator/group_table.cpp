@@ -14,6 +14,8 @@ using internal::Record;
 namespace {
 
 constexpr std::size_t load_items = 256;
+/// So many records that are gone are kept for their memory.
+constexpr std::size_t spare_max = 1024;
 
 /// What it takes in memory beside its records.
 std::size_t memory_of(const GroupEntry& group) noexcept {
@@ -79,7 +81,11 @@ void GroupTable::prefetch(std::span<const std::string_view> groups) {
     hashes_[at] = hash_bytes(groups[at]);
     index_.prefetch(hashes_[at]);
   }
-  for (const std::uint64_t hash : hashes_) __builtin_prefetch(index_.likely(hash));
+  for (const std::uint64_t hash : hashes_) {
+    const char* entry = reinterpret_cast<const char*>(index_.likely(hash));
+    __builtin_prefetch(entry);
+    __builtin_prefetch(entry + 64);
+  }
 }
 
 void GroupTable::prefetch(std::span<const Group> groups) const noexcept {
@@ -128,13 +134,22 @@ Record* GroupTable::make(GroupEntry& group, std::string_view item,
   Record* record = group.records.at(position);
   if (record != nullptr && record->key() == item) return record;
   check(&group != &nothing_, "what was only peeked at is not written");
-  Record::Ptr made = Record::make(item, value_size);
+  Record::Ptr made = make(item, value_size);
   made->is_known = group.is_resident(item);
   record = made.get();
   memory_ += record->memory();
   group.memory += record->memory();
   group.records.insert(position, std::move(made));
   return record;
+}
+
+Record::Ptr GroupTable::make(std::string_view item, std::size_t value_size) {
+  if (!spare_.empty()) {
+    Record::Ptr gone = std::move(spare_.back());
+    spare_.pop_back();
+    if (auto made = Record::make_in(std::move(gone), item, value_size)) return made;
+  }
+  return Record::make(item, value_size);
 }
 
 std::uint32_t GroupTable::pending(GroupEntry& group, Record* record) {
@@ -242,7 +257,8 @@ void GroupTable::insert(GroupEntry& group, Record::Ptr record) {
 void GroupTable::erase(GroupEntry& group, Record* record) noexcept {
   memory_ -= record->memory();
   group.memory -= record->memory();
-  group.records.erase(group.records.position_of(record));
+  Record::Ptr gone = group.records.erase(group.records.position_of(record));
+  if (spare_.size() < spare_max) spare_.push_back(std::move(gone));
 }
 
 void GroupTable::set_true(GroupEntry& group, Record* record, std::string_view value) {

@@ -151,6 +151,7 @@ class GroupTable final : public internal::Table {
   /// The record that is there, or a new one.
   internal::Record* make(internal::GroupEntry& group, std::string_view item,
                          internal::SortedRecords::Position position, std::size_t value_size);
+  internal::Record::Ptr make(std::string_view item, std::size_t value_size);
   std::uint32_t pending(internal::GroupEntry& group, internal::Record* record);
   /// The next items of the store, into memory.
   Result<> load(internal::GroupEntry& group);
@@ -171,8 +172,10 @@ class GroupTable final : public internal::Table {
   internal::PendingWrites<Place> pending_;
   std::vector<internal::GroupEntry*> found_;  // that may be empty when the cycle ends
   std::size_t memory_ = 0;
-  std::size_t hand_ = 0;               // where the sweep goes on
-  std::vector<std::uint64_t> hashes_;  // to use its memory again
+  std::size_t hand_ = 0;  // where the sweep goes on
+  // To use their memory again.
+  std::vector<std::uint64_t> hashes_;
+  std::vector<internal::Record::Ptr> spare_;
 };
 
 }  // namespace weir::flow::operators

@@ -11,6 +11,9 @@ namespace {
 /// So many candidates for pairs are looked at together.
 constexpr std::size_t candidates_max = 16 * 1024;
 
+/// Of so many rows groups are fetched together: more would not stay in the nearest cache.
+constexpr std::size_t rows_ahead = 32;
+
 bool has_removals(const data::ChangeBatch& batch) {
   return std::ranges::any_of(batch.weights(), [](data::Weight weight) { return weight <= 0; });
 }
@@ -42,12 +45,23 @@ Result<> JoinOperator::apply(const Input& input, Output& out) {
       is_consolidated ? input.batch.consolidated() : input.batch, out);
   if (!computed) return std::move(computed).error();
   begin(input.port, *std::move(computed));
-  for (const std::uint32_t row : order_) {
-    if (auto taken = take_row(row); !taken) return taken;
-    if (pair_rows_.size() < candidates_max && other_items_.size() < candidates_max) continue;
-    if (auto flushed = flush(out); !flushed) return flushed;
+  for (std::size_t at = 0; at < order_.size(); at += rows_ahead) {
+    const auto rows = std::span(order_).subspan(at, std::min(rows_ahead, order_.size() - at));
+    find_groups(rows);
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+      if (auto taken = take_row(rows[index], index); !taken) return taken;
+      if (pair_rows_.size() < candidates_max && other_items_.size() < candidates_max) continue;
+      if (auto flushed = flush(out); !flushed) return flushed;
+    }
   }
   return flush(out);
+}
+
+void JoinOperator::find_groups(std::span<const std::uint32_t> rows) {
+  key_views_.clear();
+  for (const std::uint32_t row : rows) key_views_.push_back(keys_[row]);
+  other().rows->peek_all(key_views_, other_groups_);
+  own().rows->find_all(key_views_, own_groups_);
 }
 
 void JoinOperator::begin(std::size_t port, Projection::Computed computed) {
@@ -55,10 +69,6 @@ void JoinOperator::begin(std::size_t port, Projection::Computed computed) {
   batch_ = std::move(computed.batch);
   const std::size_t rows = batch_->size();
   keys_.encode(computed.columns, rows);
-  key_views_.clear();
-  for (std::size_t row = 0; row < rows; ++row) key_views_.push_back(keys_[row]);
-  other().rows->peek_all(key_views_, other_groups_);
-  own().rows->find_all(key_views_, own_groups_);
   rows_.encode(batch_->columns(), rows);
   has_null_key_.assign(rows, false);
   for (const data::ColumnRef& column : computed.columns) {
@@ -83,8 +93,8 @@ void JoinOperator::begin(std::size_t port, Projection::Computed computed) {
   other_weights_.clear();
 }
 
-Result<> JoinOperator::take_row(std::uint32_t row) {
-  GroupTable::Group& group = own_groups_[row];
+Result<> JoinOperator::take_row(std::uint32_t row, std::size_t index) {
+  GroupTable::Group& group = own_groups_[index];
   if (has_null_key_[row]) return take_row_without_key(row, group);
 
   const bool is_first_looked_for = other().is_outer && !condition_;
@@ -97,7 +107,7 @@ Result<> JoinOperator::take_row(std::uint32_t row) {
   auto kept = add_weight(row, group);
   if (!kept) return std::move(kept).error();
 
-  GroupTable::Group& partners = other_groups_[row];
+  GroupTable::Group& partners = other_groups_[index];
   if (condition_) changes_.push_back({row, group, partners, kept->weight});
   auto found = find_partners(row, partners);
   if (!found) return std::move(found).error();

@@ -77,7 +77,9 @@ class JoinOperator final : public Operator {
   const Side& other() const noexcept { return sides_[1 - port_]; }
 
   void begin(std::size_t port, Projection::Computed computed);
-  Result<> take_row(std::uint32_t row);
+  void find_groups(std::span<const std::uint32_t> rows);
+  /// `index` is that of its groups.
+  Result<> take_row(std::uint32_t row, std::size_t index);
   Result<> take_row_without_key(std::uint32_t row, GroupTable::Group& group);
   /// Adds the weight of a row of the batch to what is kept.
   Result<Kept> add_weight(std::uint32_t row, GroupTable::Group& group);
@@ -111,10 +113,10 @@ class JoinOperator final : public Operator {
   std::vector<bool> has_null_key_;
   EncodedRows keys_;
   EncodedRows rows_;
-  std::vector<std::string_view> key_views_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::string_view> key_views_;  // of the next rows, and their groups
   std::vector<GroupTable::Group> own_groups_;
   std::vector<GroupTable::Group> other_groups_;
-  std::vector<std::uint32_t> order_;
   std::vector<Change> changes_;  // with a condition only
   // Candidates for pairs: a row of the batch, one of the other side and how often that is there.
   std::vector<std::uint32_t> pair_rows_;

@@ -50,7 +50,7 @@ class SortedRecords {
   void prefetch_block() const noexcept { __builtin_prefetch(first_.data()); }
   void prefetch_records() const noexcept {
     for (std::size_t index = 0; index < first_.size() && index < prefetch_max; ++index)
-      __builtin_prefetch(first_[index].get());
+      first_[index]->prefetch();
   }
 
  private:

@@ -8,14 +8,9 @@
 namespace weir::flow::operators::internal {
 
 void EncodedRows::encode(std::span<const data::ColumnRef> columns, std::size_t rows) {
-  bytes_.clear();
-  ends_.clear();
-  ends_.reserve(rows + 1);
-  ends_.push_back(0);
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (const data::ColumnRef& column : columns) data::append_ordered(*column, row, bytes_);
-    ends_.push_back(bytes_.size());
-  }
+  encode_each(rows, [columns](std::size_t row, std::string& bytes) {
+    for (const data::ColumnRef& column : columns) data::append_ordered(*column, row, bytes);
+  });
 }
 
 Result<data::Columns> decode_rows(const data::Schema& schema, std::span<std::string_view> rows) {

@@ -17,6 +17,18 @@ class EncodedRows {
  public:
   /// Some columns of all rows, ordered.
   void encode(std::span<const data::ColumnRef> columns, std::size_t rows);
+  /// What `append` appends for each row.
+  template <class Append>
+  void encode_each(std::size_t rows, Append append) {
+    bytes_.clear();
+    ends_.clear();
+    ends_.reserve(rows + 1);
+    ends_.push_back(0);
+    for (std::size_t row = 0; row < rows; ++row) {
+      append(row, bytes_);
+      ends_.push_back(bytes_.size());
+    }
+  }
   std::string_view operator[](std::size_t row) const noexcept {
     return std::string_view(bytes_).substr(ends_[row], ends_[row + 1] - ends_[row]);
   }

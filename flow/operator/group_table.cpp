@@ -83,6 +83,7 @@ void GroupTable::prefetch(std::span<const std::string_view> groups) {
   }
   for (const std::uint64_t hash : hashes_) {
     const char* entry = reinterpret_cast<const char*>(index_.likely(hash));
+    if (entry == nullptr) continue;
     __builtin_prefetch(entry);
     __builtin_prefetch(entry + 64);
   }

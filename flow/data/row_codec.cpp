@@ -118,6 +118,28 @@ bool take_sized(std::string_view& in, std::string_view& text) {
 
 bool is_valid_text(Kind kind, std::string_view text) { return kind != Kind::text || is_utf8(text); }
 
+/// Takes one ordered value; `text` is room that is used again.
+template <Kind Of>
+bool take_one(std::string_view& in, Column& column, std::string& text) {
+  using T = StoredType<Of>;
+  std::uint8_t has_value = 0;
+  if (!Ordered<std::uint8_t>::take(in, has_value)) return false;
+  if (has_value == 0) {
+    column.append_null();
+    return true;
+  }
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    text.clear();
+    if (!KeyCodec<std::string>::decode(in, text) || !is_valid_text(Of, text)) return false;
+    column.push<T>(text);
+  } else {
+    T value{};
+    if (!Ordered<T>::take(in, value)) return false;
+    column.push<T>(value);
+  }
+  return true;
+}
+
 Error corrupt(const Field& field, const char* where) {
   return Error(Errc::corruption, std::string(where) + " of a row: column " + field.name +
                                      " is not " + to_string(field.type));
@@ -140,25 +162,14 @@ void append_ordered(const Column& column, std::size_t row, std::string& out) {
 }
 
 bool take_ordered(std::string_view& in, Column& column) {
-  std::uint8_t has_value = 0;
-  if (!Ordered<std::uint8_t>::take(in, has_value)) return false;
-  if (has_value == 0) {
-    column.append_null();
-    return true;
-  }
+  return take_ordered(std::span(&in, 1), column);
+}
+
+bool take_ordered(std::span<std::string_view> in, Column& column) {
   return visit_kind(column.type().kind, [&](auto kind) {
-    using T = StoredType<kind()>;
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      std::string text;
-      const bool is_ok = KeyCodec<std::string>::decode(in, text) && is_valid_text(kind(), text);
-      if (is_ok) column.push<std::string_view>(text);
-      return is_ok;
-    } else {
-      T value{};
-      const bool is_ok = Ordered<T>::take(in, value);
-      if (is_ok) column.push<T>(value);
-      return is_ok;
-    }
+    std::string text;
+    return std::ranges::all_of(
+        in, [&](std::string_view& row) { return take_one<kind()>(row, column, text); });
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ namespace weir::flow::data {
 void append_ordered(const Column& column, std::size_t row, std::string& out);
 /// Takes what `append_ordered` appended, onto the end of a column. False if it is something else.
 bool take_ordered(std::string_view& in, Column& column);
+/// The same for the next value of each of many rows, all onto the end of one column.
+bool take_ordered(std::span<std::string_view> in, Column& column);
 
 /// Appends a value that is not null in few bytes.
 void append_compact(const Column& column, std::size_t row, std::string& out);

@@ -176,7 +176,11 @@ Result<> Graph::run_node(Node& node, Output& out) {
 }
 
 Result<> Graph::pass_on(Node& node, Output& out) {
-  for (data::ChangeBatch& batch : out.take()) {
+  std::vector<data::ChangeBatch> batches = out.take();
+  // Where inputs meet, what comes of one without the other is true of no version.
+  if (node.inputs.size() > 1 && batches.size() > 1)
+    batches = {concatenate(node.op->schema(), batches).consolidated()};
+  for (data::ChangeBatch& batch : batches) {
     if (batch.schema() != node.op->schema() && *batch.schema() != *node.op->schema()) {
       return Error(Errc::wrong_schema, "it gave rows of " + to_string(*batch.schema()) +
                                            ", but it is declared to give " +

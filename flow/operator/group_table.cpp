@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <weir/runtime/check.hpp>
+
 namespace weir::flow::operators {
 
 using internal::GroupEntry;
@@ -12,6 +14,8 @@ using internal::Record;
 namespace {
 
 constexpr std::size_t load_items = 256;
+/// So many records that are gone are kept for their memory.
+constexpr std::size_t spare_max = 1024;
 
 /// What it takes in memory beside its records.
 std::size_t memory_of(const GroupEntry& group) noexcept {
@@ -32,8 +36,7 @@ GroupTable::~GroupTable() {
     std::unique_ptr<GroupEntry>(index_.at(place)).reset();
 }
 
-GroupTable::Group GroupTable::find(std::string_view group) {
-  const std::uint64_t hash = hash_bytes(group);
+GroupEntry* GroupTable::find(std::string_view group, std::uint64_t hash) {
   GroupEntry* entry = index_.find(group, hash);
   if (entry == nullptr) {
     auto made = std::make_unique<GroupEntry>(GroupEntry{.group = std::string(group)});
@@ -44,7 +47,51 @@ GroupTable::Group GroupTable::find(std::string_view group) {
     found_.push_back(entry);
   }
   entry->was_used = true;
-  return Group(*this, *entry);
+  return entry;
+}
+
+GroupTable::Group GroupTable::find(std::string_view group) {
+  return Group(*this, *find(group, hash_bytes(group)));
+}
+
+void GroupTable::find_all(std::span<const std::string_view> groups, std::vector<Group>& found) {
+  prefetch(groups);
+  found.clear();
+  for (std::size_t at = 0; at < groups.size(); ++at)
+    found.push_back(Group(*this, *find(groups[at], hashes_[at])));
+  prefetch(found);
+}
+
+void GroupTable::peek_all(std::span<const std::string_view> groups, std::vector<Group>& found) {
+  prefetch(groups);
+  found.clear();
+  const bool is_all_here = is_complete_ || shared_->reader == nullptr;
+  for (std::size_t at = 0; at < groups.size(); ++at) {
+    GroupEntry* entry =
+        is_all_here ? index_.find(groups[at], hashes_[at]) : find(groups[at], hashes_[at]);
+    if (entry != nullptr) entry->was_used = true;
+    found.push_back(Group(*this, entry != nullptr ? *entry : nothing_));
+  }
+  prefetch(found);
+}
+
+void GroupTable::prefetch(std::span<const std::string_view> groups) {
+  hashes_.resize(groups.size());
+  for (std::size_t at = 0; at < groups.size(); ++at) {
+    hashes_[at] = hash_bytes(groups[at]);
+    index_.prefetch(hashes_[at]);
+  }
+  for (const std::uint64_t hash : hashes_) {
+    const char* entry = reinterpret_cast<const char*>(index_.likely(hash));
+    if (entry == nullptr) continue;
+    __builtin_prefetch(entry);
+    __builtin_prefetch(entry + 64);
+  }
+}
+
+void GroupTable::prefetch(std::span<const Group> groups) const noexcept {
+  for (const Group& group : groups) group.entry_->records.prefetch_block();
+  for (const Group& group : groups) group.entry_->records.prefetch_records();
 }
 
 bool GroupTable::exists(const Record& record) const noexcept {
@@ -55,49 +102,89 @@ std::string_view GroupTable::value(const Record& record) const noexcept {
   return record.is_pending() ? std::string_view(pending_[record.pending].value) : record.value();
 }
 
-Result<std::optional<std::string_view>> GroupTable::Group::get(std::string_view item) {
-  Record* record = entry_->records.find(item);
-  if (record == nullptr && !entry_->is_resident(item)) {
+Result<GroupTable::Slot> GroupTable::Group::find(std::string_view item) {
+  Slot slot(*table_, *entry_, item);
+  slot.position_ = entry_->records.lower_bound(item);
+  Record* record = entry_->records.at(slot.position_);
+  if (record != nullptr && record->key() == item) {
+    slot.record_ = record;
+  } else if (!entry_->is_resident(item)) {
     auto value =
         table_->shared_->reader->get(table_->prefix_ + (entry_->group + std::string(item)));
     if (!value) return std::move(value).error();
     // It goes again when the cycle ends, as it is not next to those in memory.
     Record::Ptr read = Record::make(item, value->has_value() ? (*value)->size() : 0);
     if (value->has_value()) read->set_value(**value);
-    record = read.get();
+    slot.record_ = read.get();
     table_->insert(*entry_, std::move(read));
-    record->pending = table_->pending_.add({entry_, record});
-    auto& write = table_->pending_[record->pending];
-    write.is_removal = !record->exists();
-    write.value.assign(record->value());
+    auto& write = table_->pending_[table_->pending(*entry_, slot.record_)];
+    write.is_removal = !slot.record_->exists();
+    write.value.assign(slot.record_->value());
   }
-  if (record == nullptr || !table_->exists(*record)) return std::optional<std::string_view>();
-  return std::optional(table_->value(*record));
+  return slot;
 }
 
-std::uint32_t GroupTable::pending(GroupEntry& group, std::string_view item) {
-  const auto position = group.records.lower_bound(item);
+Result<std::optional<std::string_view>> GroupTable::Group::get(std::string_view item) {
+  auto slot = find(item);
+  if (!slot) return std::move(slot).error();
+  return slot->exists() ? std::optional(slot->value()) : std::nullopt;
+}
+
+Record* GroupTable::make(GroupEntry& group, std::string_view item,
+                         internal::SortedRecords::Position position, std::size_t value_size) {
   Record* record = group.records.at(position);
-  if (record == nullptr || record->key() != item) {
-    Record::Ptr made = Record::make(item, 0);
-    made->is_known = group.is_resident(item);
-    record = made.get();
-    memory_ += record->memory();
-    group.memory += record->memory();
-    group.records.insert(position, std::move(made));
+  if (record != nullptr && record->key() == item) return record;
+  check(&group != &nothing_, "what was only peeked at is not written");
+  Record::Ptr made = make(item, value_size);
+  made->is_known = group.is_resident(item);
+  record = made.get();
+  memory_ += record->memory();
+  group.memory += record->memory();
+  group.records.insert(position, std::move(made));
+  return record;
+}
+
+Record::Ptr GroupTable::make(std::string_view item, std::size_t value_size) {
+  if (!spare_.empty()) {
+    Record::Ptr gone = std::move(spare_.back());
+    spare_.pop_back();
+    if (auto made = Record::make_in(std::move(gone), item, value_size)) return made;
   }
+  return Record::make(item, value_size);
+}
+
+std::uint32_t GroupTable::pending(GroupEntry& group, Record* record) {
   if (!record->is_pending()) record->pending = pending_.add({&group, record});
   return record->pending;
 }
 
+void GroupTable::Slot::put(std::string_view value) {
+  if (record_ == nullptr) record_ = table_->make(*entry_, item_, position_, value.size());
+  auto& write = table_->pending_[table_->pending(*entry_, record_)];
+  write.is_removal = false;
+  write.value.assign(value);
+}
+
+void GroupTable::Slot::remove() {
+  if (record_ == nullptr) return;
+  table_->pending_[table_->pending(*entry_, record_)].is_removal = true;
+}
+
 void GroupTable::Group::put(std::string_view item, std::string_view value) {
-  auto& write = table_->pending_[table_->pending(*entry_, item)];
+  Record* record = table_->make(*entry_, item, entry_->records.lower_bound(item), value.size());
+  auto& write = table_->pending_[table_->pending(*entry_, record)];
   write.is_removal = false;
   write.value.assign(value);
 }
 
 void GroupTable::Group::remove(std::string_view item) {
-  table_->pending_[table_->pending(*entry_, item)].is_removal = true;
+  Record* record = table_->make(*entry_, item, entry_->records.lower_bound(item), 0);
+  table_->pending_[table_->pending(*entry_, record)].is_removal = true;
+}
+
+Result<bool> GroupTable::Group::is_empty() {
+  auto has_item = scan().next();
+  return has_item ? Result<bool>(!*has_item) : std::move(has_item).error();
 }
 
 GroupTable::Cursor GroupTable::Group::scan(std::string_view from) {
@@ -171,7 +258,8 @@ void GroupTable::insert(GroupEntry& group, Record::Ptr record) {
 void GroupTable::erase(GroupEntry& group, Record* record) noexcept {
   memory_ -= record->memory();
   group.memory -= record->memory();
-  group.records.erase(group.records.lower_bound(record->key()));
+  Record::Ptr gone = group.records.erase(group.records.position_of(record));
+  if (spare_.size() < spare_max) spare_.push_back(std::move(gone));
 }
 
 void GroupTable::set_true(GroupEntry& group, Record* record, std::string_view value) {
@@ -182,7 +270,7 @@ void GroupTable::set_true(GroupEntry& group, Record* record, std::string_view va
     if (larger->is_pending()) pending_[larger->pending].place.record = larger.get();
     memory_ += larger->memory() - record->memory();
     group.memory += larger->memory() - record->memory();
-    const auto position = group.records.lower_bound(record->key());
+    const auto position = group.records.position_of(record);
     record = larger.get();
     group.records.replace(position, std::move(larger));
   }
@@ -202,8 +290,15 @@ void GroupTable::visit_writes(const internal::VisitWrite& visit) const {
   }
 }
 
+void GroupTable::prefetch_write(std::uint32_t index) const noexcept {
+  if (index >= pending_.size()) return;
+  __builtin_prefetch(pending_[index].place.record);
+  __builtin_prefetch(pending_[index].place.group);
+}
+
 void GroupTable::commit() {
   for (std::uint32_t index = 0; index < pending_.size(); ++index) {
+    prefetch_write(index + 8);
     auto& write = pending_[index];
     const auto [group, record] = write.place;
     record->pending = Record::not_pending;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct GroupEntry {
 class GroupTable final : public internal::Table {
  public:
   class Cursor;
+  class Slot;
 
   /// One group, whether it has items or not. Good until the end of the cycle.
   class Group {
@@ -50,6 +52,10 @@ class GroupTable final : public internal::Table {
     Result<std::optional<std::string_view>> get(std::string_view item);
     void put(std::string_view item, std::string_view value);
     void remove(std::string_view item);
+    /// An item, to be read and then written. `item` must outlive the slot; whatever else is written
+    /// makes it invalid.
+    Result<Slot> find(std::string_view item);
+    Result<bool> is_empty();
     /// All items, or those from `from` on. Whatever else is done with the group makes the cursor
     /// invalid.
     Cursor scan(std::string_view from = {});
@@ -61,6 +67,29 @@ class GroupTable final : public internal::Table {
 
     GroupTable* table_;
     internal::GroupEntry* entry_;
+  };
+
+  /// One item, whether it is there or not.
+  class Slot {
+   public:
+    bool exists() const noexcept { return record_ != nullptr && table_->exists(*record_); }
+    /// Empty if it is not there.
+    std::string_view value() const noexcept {
+      return exists() ? table_->value(*record_) : std::string_view();
+    }
+    void put(std::string_view value);
+    void remove();
+
+   private:
+    friend class Group;
+    Slot(GroupTable& table, internal::GroupEntry& entry, std::string_view item) noexcept
+        : table_(&table), entry_(&entry), item_(item) {}
+
+    GroupTable* table_;
+    internal::GroupEntry* entry_;
+    std::string_view item_;
+    internal::SortedRecords::Position position_;
+    internal::Record* record_ = nullptr;
   };
 
   /// Goes through items in order:
@@ -95,6 +124,11 @@ class GroupTable final : public internal::Table {
 
   /// Never waits; reading the group may have to.
   Group find(std::string_view group);
+  /// The same for many, faster: what they need is fetched from memory at the same time.
+  void find_all(std::span<const std::string_view> groups, std::vector<Group>& found);
+  /// To be read only, and good only until the table is written: groups that are not there need no
+  /// memory.
+  void peek_all(std::span<const std::string_view> groups, std::vector<Group>& found);
 
   void visit_writes(const internal::VisitWrite& visit) const override;
   void commit() override;
@@ -110,7 +144,15 @@ class GroupTable final : public internal::Table {
 
   bool exists(const internal::Record& record) const noexcept;
   std::string_view value(const internal::Record& record) const noexcept;
-  std::uint32_t pending(internal::GroupEntry& group, std::string_view item);
+  internal::GroupEntry* find(std::string_view group, std::uint64_t hash);
+  void prefetch(std::span<const std::string_view> groups);
+  void prefetch(std::span<const Group> groups) const noexcept;
+  void prefetch_write(std::uint32_t index) const noexcept;
+  /// The record that is there, or a new one.
+  internal::Record* make(internal::GroupEntry& group, std::string_view item,
+                         internal::SortedRecords::Position position, std::size_t value_size);
+  internal::Record::Ptr make(std::string_view item, std::size_t value_size);
+  std::uint32_t pending(internal::GroupEntry& group, internal::Record* record);
   /// The next items of the store, into memory.
   Result<> load(internal::GroupEntry& group);
   void insert(internal::GroupEntry& group, internal::Record::Ptr record);
@@ -125,11 +167,15 @@ class GroupTable final : public internal::Table {
   internal::TablePrefix prefix_;
   /// Whether groups that are not in memory are nowhere.
   bool is_complete_;
-  internal::HashIndex<internal::GroupEntry> index_;  // owns the groups
+  internal::HashIndex<internal::GroupEntry> index_;                 // owns the groups
+  internal::GroupEntry nothing_{.group = {}, .is_complete = true};  // for groups not there
   internal::PendingWrites<Place> pending_;
   std::vector<internal::GroupEntry*> found_;  // that may be empty when the cycle ends
   std::size_t memory_ = 0;
   std::size_t hand_ = 0;  // where the sweep goes on
+  // To use their memory again.
+  std::vector<std::uint64_t> hashes_;
+  std::vector<internal::Record::Ptr> spare_;
 };
 
 }  // namespace weir::flow::operators

@@ -10,8 +10,10 @@
 #include <weir/flow/operator/filter.hpp>
 #include <weir/flow/operator/gate.hpp>
 #include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/row_number.hpp>
 #include <weir/flow/operator/source.hpp>
 #include <weir/flow/operator/spec_codec.hpp>
+#include <weir/flow/operator/top.hpp>
 
 namespace weir::flow::operators {
 
@@ -95,6 +97,22 @@ Plan Plan::distinct() const { return make(Distinct(), {*this}); }
 Plan Plan::append(std::vector<Plan> others) const {
   others.insert(others.begin(), *this);
   return make(Append(), std::move(others));
+}
+
+Plan Plan::join(Plan right, JoinOptions options) const {
+  return make(Join(std::move(options)), {*this, std::move(right)});
+}
+
+Plan Plan::top(std::uint64_t count, OrderOptions options) const {
+  return make(Top(count, std::move(options)), {*this});
+}
+
+Plan Plan::take(std::uint64_t count, std::vector<Order> order) const {
+  return top(count, {.order = std::move(order)});
+}
+
+Plan Plan::row_number(std::string column, OrderOptions options) const {
+  return make(RowNumber(std::move(column), std::move(options)), {*this});
 }
 
 Plan Plan::apply(std::string name, std::vector<data::Value> parameters) const {

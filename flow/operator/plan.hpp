@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,7 +9,9 @@
 
 #include <weir/flow/data/expression.hpp>
 #include <weir/flow/data/schema.hpp>
+#include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
+#include <weir/flow/operator/order.hpp>
 #include <weir/runtime/result.hpp>
 
 namespace weir::flow::operators {
@@ -52,6 +55,18 @@ class Plan {
   Plan distinct() const;
   /// The rows of both: all of them, also those that are equal.
   Plan append(std::vector<Plan> others) const;
+  /// Rows of this and of another plan that belong together:
+  ///
+  ///     orders.join(customers, {.on = {{"customer", "id"}}, .right_prefix = "customer_"})
+  Plan join(Plan right, JoinOptions options) const;
+  /// The first `count` rows of each group:
+  ///
+  ///     orders.top(3, {.per = {"city"}, .order = {descending("amount"), ascending("id")}})
+  Plan top(std::uint64_t count, OrderOptions options) const;
+  /// The first `count` of all rows.
+  Plan take(std::uint64_t count, std::vector<Order> order = {}) const;
+  /// One more column: which row of its group each is, from one.
+  Plan row_number(std::string column, OrderOptions options) const;
   /// An operator of yours, by the name it is registered with.
   Plan apply(std::string name, std::vector<data::Value> parameters = {}) const;
 

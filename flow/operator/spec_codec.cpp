@@ -11,8 +11,11 @@
 #include <weir/flow/operator/extend.hpp>
 #include <weir/flow/operator/filter.hpp>
 #include <weir/flow/operator/gate.hpp>
+#include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/row_number.hpp>
 #include <weir/flow/operator/source.hpp>
+#include <weir/flow/operator/top.hpp>
 #include <weir/storage/value.hpp>
 
 namespace weir::flow::operators {
@@ -128,7 +131,66 @@ void Apply::write(SpecWriter& out) const {
   out.list(parameters, [&out](const data::Value& value) { out.value(value); });
 }
 
+void Join::write(SpecWriter& out) const {
+  out.list(options.on, [&out](const JoinKey& key) {
+    out.expression(key.left.value);
+    out.expression(key.right.value);
+  });
+  out.number(static_cast<std::uint64_t>(options.kind));
+  out.number(options.condition ? 1 : 0);
+  if (options.condition) out.expression(*options.condition);
+  out.text(options.left_prefix);
+  out.text(options.right_prefix);
+}
+
 namespace {
+
+void write_order(const OrderOptions& options, SpecWriter& out) {
+  out.list(options.per, [&out](const std::string& column) { out.text(column); });
+  out.list(options.order, [&out](const Order& order) {
+    out.expression(order.value);
+    out.number(order.is_descending ? 1 : 0);
+  });
+}
+
+}  // namespace
+
+void Top::write(SpecWriter& out) const {
+  out.number(count);
+  write_order(options, out);
+}
+
+void RowNumber::write(SpecWriter& out) const {
+  out.text(column);
+  write_order(options, out);
+}
+
+namespace {
+
+JoinOptions read_join(SpecReader& in) {
+  JoinOptions options;
+  options.on = in.list([&in] {
+    data::Expression left = in.expression();
+    return JoinKey(std::move(left), in.expression());
+  });
+  const std::uint64_t kind = in.number();
+  if (kind > static_cast<std::uint64_t>(JoinKind::anti)) in.fail();
+  options.kind = static_cast<JoinKind>(kind);
+  if (in.number() != 0) options.condition = in.expression();
+  options.left_prefix = in.text();
+  options.right_prefix = in.text();
+  return options;
+}
+
+OrderOptions read_order(SpecReader& in) {
+  OrderOptions options;
+  options.per = in.list([&in] { return in.text(); });
+  options.order = in.list([&in] {
+    data::Expression value = in.expression();
+    return Order{std::move(value), in.number() != 0};
+  });
+  return options;
+}
 
 template <class Spec>
 std::shared_ptr<const OperatorSpec> share(Spec spec) {
@@ -148,11 +210,22 @@ constexpr std::pair<std::string_view, Read> readers[] = {
     {"extend", [](SpecReader& in) { return share(Extend(in.columns())); }},
     {"filter", [](SpecReader& in) { return share(Filter(in.expression())); }},
     {"gate", [](SpecReader& in) { return share(Gate(in.expression())); }},
+    {"join", [](SpecReader& in) { return share(Join(read_join(in))); }},
     {"map", [](SpecReader& in) { return share(Map(in.columns())); }},
+    {"row_number",
+     [](SpecReader& in) {
+       std::string column = in.text();
+       return share(RowNumber(std::move(column), read_order(in)));
+     }},
     {"source",
      [](SpecReader& in) {
        std::string name = in.text();
        return share(Source(std::move(name), in.schema()));
+     }},
+    {"top",
+     [](SpecReader& in) {
+       const std::uint64_t count = in.number();
+       return share(Top(count, read_order(in)));
      }},
 };
 

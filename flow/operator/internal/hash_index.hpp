@@ -51,6 +51,15 @@ class HashIndex {
     }
   }
 
+  /// Has the processor fetch what `find` looks at first.
+  void prefetch(std::uint64_t hash) const noexcept {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+  }
+  /// An entry that may be the one that is looked for; null if there is none.
+  const Entry* likely(std::uint64_t hash) const noexcept {
+    return slots_.empty() ? nullptr : slots_[hash & mask()].entry;
+  }
+
   /// Its key must not be there yet.
   void insert(Entry* entry, std::uint64_t hash) {
     if ((size_ + 1) * 4 > slots_.size() * 3) grow();

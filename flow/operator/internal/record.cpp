@@ -10,13 +10,24 @@ void Record::Free::operator()(Record* record) const noexcept {
   ::operator delete(record);
 }
 
+Record::Record(std::string_view key, std::size_t value_capacity) noexcept
+    : key_size_(static_cast<std::uint32_t>(key.size())),
+      capacity_(static_cast<std::uint32_t>(value_capacity)) {
+  if (!key.empty()) std::memcpy(bytes(), key.data(), key.size());
+}
+
 Record::Ptr Record::make(std::string_view key, std::size_t value_capacity) {
   void* memory = ::operator new(sizeof(Record) + key.size() + value_capacity);
-  Ptr record(::new (memory) Record);
-  record->key_size_ = static_cast<std::uint32_t>(key.size());
-  record->capacity_ = static_cast<std::uint32_t>(value_capacity);
-  if (!key.empty()) std::memcpy(record->bytes(), key.data(), key.size());
-  return record;
+  return Ptr(::new (memory) Record(key, value_capacity));
+}
+
+Record::Ptr Record::make_in(Ptr gone, std::string_view key, std::size_t value_capacity) noexcept {
+  const std::size_t room = std::size_t{gone->key_size_} + gone->capacity_;
+  const std::size_t needed = key.size() + value_capacity;
+  if (needed > room || needed + 16 < room) return nullptr;
+  Record* memory = gone.release();
+  memory->~Record();
+  return Ptr(::new (static_cast<void*>(memory)) Record(key, room - key.size()));
 }
 
 void Record::set_value(std::string_view value) noexcept {

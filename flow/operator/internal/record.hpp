@@ -21,12 +21,19 @@ class Record {
   static constexpr std::uint32_t not_pending = 0xFFFFFFFF;
 
   static Ptr make(std::string_view key, std::size_t value_capacity);
+  /// The same in the memory of one that is gone; null if that is too small, or much larger.
+  static Ptr make_in(Ptr gone, std::string_view key, std::size_t value_capacity) noexcept;
 
   std::string_view key() const noexcept { return {bytes(), key_size_}; }
   bool exists() const noexcept { return exists_; }
   std::string_view value() const noexcept { return {bytes() + key_size_, value_size_}; }
   bool is_pending() const noexcept { return pending != not_pending; }
   bool fits(std::size_t value_size) const noexcept { return value_size <= capacity_; }
+  /// Has the processor fetch it: it is seldom all in one line of the cache.
+  void prefetch() const noexcept {
+    __builtin_prefetch(this);
+    __builtin_prefetch(bytes() + 32);
+  }
   /// One that fits.
   void set_value(std::string_view value) noexcept;
   void clear_value() noexcept;
@@ -43,7 +50,7 @@ class Record {
   bool was_used = true;
 
  private:
-  Record() = default;
+  Record(std::string_view key, std::size_t value_capacity) noexcept;
   char* bytes() noexcept { return reinterpret_cast<char*>(this + 1); }
   const char* bytes() const noexcept { return reinterpret_cast<const char*>(this + 1); }
 

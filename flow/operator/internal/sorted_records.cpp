@@ -6,13 +6,17 @@
 namespace weir::flow::operators::internal {
 
 SortedRecords::Position SortedRecords::lower_bound(std::string_view key) const noexcept {
-  const auto block = std::ranges::partition_point(
-      blocks_, [key](const Block& block) { return block.back()->key() < key; });
-  if (block == blocks_.end()) return {blocks_.size(), 0};
+  std::size_t index = 0;
+  if (!rest_.empty() && first_.back()->key() < key) {
+    const auto found = std::ranges::partition_point(
+        rest_, [key](const Block& block) { return block.back()->key() < key; });
+    index = static_cast<std::size_t>(found - rest_.begin()) + 1;
+    if (found == rest_.end()) return {index, 0};
+  }
+  const Block& block = this->block(index);
   const auto record = std::ranges::partition_point(
-      *block, [key](const Record::Ptr& record) { return record->key() < key; });
-  return {static_cast<std::size_t>(block - blocks_.begin()),
-          static_cast<std::size_t>(record - block->begin())};
+      block, [key](const Record::Ptr& record) { return record->key() < key; });
+  return {index, static_cast<std::size_t>(record - block.begin())};
 }
 
 Record* SortedRecords::find(std::string_view key) const noexcept {
@@ -20,16 +24,21 @@ Record* SortedRecords::find(std::string_view key) const noexcept {
   return record != nullptr && record->key() == key ? record : nullptr;
 }
 
+SortedRecords::Position SortedRecords::position_of(const Record* record) const noexcept {
+  // Comparing addresses, other records need not be fetched.
+  if (!rest_.empty()) return lower_bound(record->key());
+  const auto found = std::ranges::find(first_, record, &Record::Ptr::get);
+  return {0, static_cast<std::size_t>(found - first_.begin())};
+}
+
 Record* SortedRecords::last() const noexcept {
-  return blocks_.empty() ? nullptr : blocks_.back().back().get();
+  if (first_.empty()) return nullptr;
+  return block(rest_.size()).back().get();
 }
 
 void SortedRecords::insert(Position position, Record::Ptr record) {
-  if (position.block == blocks_.size()) {
-    if (blocks_.empty()) blocks_.emplace_back();
-    position = {blocks_.size() - 1, blocks_.back().size()};
-  }
-  Block& block = blocks_[position.block];
+  if (position.block > rest_.size()) position = {rest_.size(), block(rest_.size()).size()};
+  Block& block = this->block(position.block);
   block.insert(block.begin() + static_cast<std::ptrdiff_t>(position.index), std::move(record));
   if (block.size() <= block_max) return;
 
@@ -38,16 +47,20 @@ void SortedRecords::insert(Position position, Record::Ptr record) {
   Block upper(std::make_move_iterator(block.begin() + static_cast<std::ptrdiff_t>(kept)),
               std::make_move_iterator(block.end()));
   block.resize(kept);
-  blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(position.block) + 1,
-                 std::move(upper));
+  rest_.insert(rest_.begin() + static_cast<std::ptrdiff_t>(position.block), std::move(upper));
 }
 
 Record::Ptr SortedRecords::erase(Position position) noexcept {
-  Block& block = blocks_[position.block];
+  Block& block = this->block(position.block);
   const auto place = block.begin() + static_cast<std::ptrdiff_t>(position.index);
   Record::Ptr record = std::move(*place);
   block.erase(place);
-  if (block.empty()) blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(position.block));
+  if (!block.empty() || rest_.empty()) return record;
+  if (position.block == 0) {
+    first_ = std::move(rest_.front());
+    position.block = 1;
+  }
+  rest_.erase(rest_.begin() + static_cast<std::ptrdiff_t>(position.block) - 1);
   return record;
 }
 

@@ -8,10 +8,13 @@ namespace weir::flow::operators {
 using internal::GroupEntry;
 using internal::hash_bytes;
 using internal::Record;
+using internal::SortedRecords;
 
 namespace {
 
 constexpr std::size_t load_items = 256;
+/// Room for a count, so that a new item need not move for it.
+constexpr std::size_t small_value = 8;
 
 /// What it takes in memory beside its records.
 std::size_t memory_of(const GroupEntry& group) noexcept {
@@ -58,22 +61,63 @@ std::string_view GroupTable::value(const Record& record) const noexcept {
 Result<std::optional<std::string_view>> GroupTable::Group::get(std::string_view item) {
   Record* record = entry_->records.find(item);
   if (record == nullptr && !entry_->is_resident(item)) {
-    auto value =
-        table_->shared_->reader->get(table_->prefix_ + (entry_->group + std::string(item)));
-    if (!value) return std::move(value).error();
-    // It goes again when the cycle ends, as it is not next to those in memory.
-    Record::Ptr read = Record::make(item, value->has_value() ? (*value)->size() : 0);
-    if (value->has_value()) read->set_value(**value);
-    record = read.get();
-    table_->insert(*entry_, std::move(read));
+    auto read = table_->read(*entry_, item);
+    if (!read) return std::move(read).error();
+    record = *read;
+  }
+  if (record == nullptr || !table_->exists(*record)) return std::optional<std::string_view>();
+  return std::optional(table_->value(*record));
+}
+
+Result<Record*> GroupTable::read(GroupEntry& group, std::string_view item) {
+  auto value = shared_->reader->get(prefix_ + (group.group + std::string(item)));
+  if (!value) return std::move(value).error();
+  // It goes again when the cycle ends, as it is not next to those in memory.
+  Record::Ptr made = Record::make(item, value->has_value() ? (*value)->size() : 0);
+  if (value->has_value()) made->set_value(**value);
+  Record* record = made.get();
+  insert(group, std::move(made));
+  record->pending = pending_.add({&group, record});
+  auto& write = pending_[record->pending];
+  write.is_removal = !record->exists();
+  write.value.assign(record->value());
+  return record;
+}
+
+Result<GroupTable::Item> GroupTable::Group::edit(std::string_view item) {
+  const auto position = entry_->records.lower_bound(item);
+  Record* record = entry_->records.at(position);
+  if (record == nullptr || record->key() != item) {
+    if (!entry_->is_resident(item)) {
+      auto read = table_->read(*entry_, item);
+      if (!read) return std::move(read).error();
+      return Item(*table_, (*read)->pending);
+    }
+    record = table_->insert(*entry_, position, Record::make(item, small_value));
+  }
+  if (!record->is_pending()) {
     record->pending = table_->pending_.add({entry_, record});
     auto& write = table_->pending_[record->pending];
     write.is_removal = !record->exists();
     write.value.assign(record->value());
   }
-  if (record == nullptr || !table_->exists(*record)) return std::optional<std::string_view>();
-  return std::optional(table_->value(*record));
+  return Item(*table_, record->pending);
 }
+
+bool GroupTable::Item::exists() const noexcept { return !table_->pending_[pending_].is_removal; }
+
+std::string_view GroupTable::Item::value() const noexcept {
+  return exists() ? std::string_view(table_->pending_[pending_].value) : std::string_view();
+}
+
+std::string& GroupTable::Item::edit() {
+  auto& write = table_->pending_[pending_];
+  if (write.is_removal) write.value.clear();
+  write.is_removal = false;
+  return write.value;
+}
+
+void GroupTable::Item::remove() { table_->pending_[pending_].is_removal = true; }
 
 std::uint32_t GroupTable::pending(GroupEntry& group, std::string_view item) {
   const auto position = group.records.lower_bound(item);
@@ -81,10 +125,7 @@ std::uint32_t GroupTable::pending(GroupEntry& group, std::string_view item) {
   if (record == nullptr || record->key() != item) {
     Record::Ptr made = Record::make(item, 0);
     made->is_known = group.is_resident(item);
-    record = made.get();
-    memory_ += record->memory();
-    group.memory += record->memory();
-    group.records.insert(position, std::move(made));
+    record = insert(group, position, std::move(made));
   }
   if (!record->is_pending()) record->pending = pending_.add({&group, record});
   return record->pending;
@@ -162,10 +203,17 @@ Result<> GroupTable::load(GroupEntry& group) {
 }
 
 void GroupTable::insert(GroupEntry& group, Record::Ptr record) {
+  const auto position = group.records.lower_bound(record->key());
+  insert(group, position, std::move(record));
+}
+
+Record* GroupTable::insert(GroupEntry& group, SortedRecords::Position position,
+                           Record::Ptr record) {
+  Record* inserted = record.get();
   memory_ += record->memory();
   group.memory += record->memory();
-  const auto position = group.records.lower_bound(record->key());
   group.records.insert(position, std::move(record));
+  return inserted;
 }
 
 void GroupTable::erase(GroupEntry& group, Record* record) noexcept {

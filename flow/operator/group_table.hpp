@@ -43,6 +43,25 @@ class GroupTable final : public internal::Table {
  public:
   class Cursor;
 
+  /// One item of a group that is about to be written. Good until the end of the cycle.
+  class Item {
+   public:
+    bool exists() const noexcept;
+    /// Empty if there is none. Good until another item is written.
+    std::string_view value() const noexcept;
+    /// The value, to be changed in place; empty if there was none. Good until another item is
+    /// written.
+    std::string& edit();
+    void remove();
+
+   private:
+    friend class GroupTable;
+    Item(GroupTable& table, std::uint32_t pending) noexcept : table_(&table), pending_(pending) {}
+
+    GroupTable* table_;
+    std::uint32_t pending_;  // which of the table's writes
+  };
+
   /// One group, whether it has items or not. Good until the end of the cycle.
   class Group {
    public:
@@ -50,6 +69,8 @@ class GroupTable final : public internal::Table {
     Result<std::optional<std::string_view>> get(std::string_view item);
     void put(std::string_view item, std::string_view value);
     void remove(std::string_view item);
+    /// What `get`, and then `put` or `remove` do, with one search.
+    Result<Item> edit(std::string_view item);
     /// All items, or those from `from` on. Whatever else is done with the group makes the cursor
     /// invalid.
     Cursor scan(std::string_view from = {});
@@ -111,9 +132,13 @@ class GroupTable final : public internal::Table {
   bool exists(const internal::Record& record) const noexcept;
   std::string_view value(const internal::Record& record) const noexcept;
   std::uint32_t pending(internal::GroupEntry& group, std::string_view item);
+  /// Brings an item that is not in memory there, as a write that changes nothing.
+  Result<internal::Record*> read(internal::GroupEntry& group, std::string_view item);
   /// The next items of the store, into memory.
   Result<> load(internal::GroupEntry& group);
   void insert(internal::GroupEntry& group, internal::Record::Ptr record);
+  internal::Record* insert(internal::GroupEntry& group, internal::SortedRecords::Position position,
+                           internal::Record::Ptr record);
   void erase(internal::GroupEntry& group, internal::Record* record) noexcept;
   void set_true(internal::GroupEntry& group, internal::Record* record, std::string_view value);
   void erase(internal::GroupEntry* group) noexcept;

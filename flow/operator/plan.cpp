@@ -1,5 +1,6 @@
 #include <weir/flow/operator/plan.hpp>
 
+#include <weir/flow/operator/aggregate.hpp>
 #include <weir/flow/operator/append.hpp>
 #include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/distinct.hpp>
@@ -36,6 +37,18 @@ Plan Plan::distinct() const { return make(Distinct(), {*this}); }
 Plan Plan::append(std::vector<Plan> others) const {
   others.insert(others.begin(), *this);
   return make(Append(), std::move(others));
+}
+
+GroupedPlan Plan::group_by(std::vector<GroupColumn> columns) const {
+  return GroupedPlan(*this, std::vector<NamedExpression>(columns.begin(), columns.end()));
+}
+
+Plan Plan::aggregate(std::vector<AggregateColumn> columns) const {
+  return make(Aggregate({}, std::move(columns)), {*this});
+}
+
+Plan GroupedPlan::aggregate(std::vector<AggregateColumn> columns) const {
+  return Plan::make(Aggregate(groups_, std::move(columns)), {plan_});
 }
 
 Plan Plan::apply(std::string name, std::vector<data::Value> parameters) const {

@@ -74,13 +74,14 @@ class AggregateOperator final : public Operator {
         computed.columns.begin() + static_cast<std::ptrdiff_t>(parts_.group_columns));
     rows_.group_of.resize(rows);
     encode_keys(rows);
+    groups_->prefetch(keys_);
     slots_.clear();
     // Marks of batches before this one, in the same cycle, are not above `mark_base_`.
     mark_base_ += last_groups_;
     last_groups_ = 0;
     if (mark_base_ > std::numeric_limits<std::uint32_t>::max() / 2) mark_base_ = 0;
     for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::string_view key = key_of(row);
+      const std::string_view key = keys_[row];
       auto slot = groups_->find(key);
       if (!slot) return std::move(slot).error();
       std::uint32_t& mark = slot->mark();
@@ -95,16 +96,19 @@ class AggregateOperator final : public Operator {
     return {};
   }
   void encode_keys(std::size_t rows) {
-    keys_.clear();
-    key_ends_.resize(rows);
+    key_bytes_.clear();
+    keys_.resize(rows);
     for (std::size_t row = 0; row < rows; ++row) {
-      internal::append_columns(rows_.key_columns, row, keys_);
-      key_ends_[row] = keys_.size();
+      const std::size_t begin = key_bytes_.size();
+      internal::append_columns(rows_.key_columns, row, key_bytes_);
+      keys_[row] = {key_bytes_.data(), key_bytes_.size() - begin};
     }
-  }
-  std::string_view key_of(std::size_t row) const noexcept {
-    const std::size_t begin = row == 0 ? 0 : key_ends_[row - 1];
-    return std::string_view(keys_).substr(begin, key_ends_[row] - begin);
+    // They stay where they are only when the last is there.
+    const char* begin = key_bytes_.data();
+    for (std::string_view& key : keys_) {
+      key = {begin, key.size()};
+      begin += key.size();
+    }
   }
 
   Result<> count_rows() {
@@ -236,8 +240,8 @@ class AggregateOperator final : public Operator {
 
   // Of one batch, kept to use their memory again. By row:
   GroupedRows rows_;
-  std::string keys_;
-  std::vector<std::size_t> key_ends_;
+  std::string key_bytes_;
+  std::vector<std::string_view> keys_;
   // By group:
   std::vector<StateTable::Slot> slots_;
   std::vector<std::uint8_t> is_visible_[2];  // before and after

@@ -35,6 +35,19 @@ GroupTable::~GroupTable() {
     std::unique_ptr<GroupEntry>(index_.at(place)).reset();
 }
 
+void GroupTable::prefetch(std::span<const std::string_view> groups) {
+  hashes_.clear();
+  near_.clear();
+  for (const std::string_view group : groups) {
+    hashes_.push_back(hash_bytes(group));
+    index_.prefetch_slot(hashes_.back());
+  }
+  for (const std::uint64_t hash : hashes_)
+    if (GroupEntry* entry = index_.prefetch_entry(hash)) near_.push_back(entry);
+  for (const GroupEntry* entry : near_) entry->records.prefetch_blocks();
+  for (const GroupEntry* entry : near_) entry->records.prefetch_entries();
+}
+
 GroupTable::Group GroupTable::find(std::string_view group) {
   const std::uint64_t hash = hash_bytes(group);
   GroupEntry* entry = index_.find(group, hash);

@@ -75,6 +75,20 @@ class HashIndex {
     --size_;
   }
 
+  // In this order, with others in between: brings what `find` looks at near, so that it waits less
+  // for memory.
+  void prefetch_slot(std::uint64_t hash) const noexcept {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+  }
+  /// Probably the one with that hash; null if there is none.
+  Entry* prefetch_entry(std::uint64_t hash) const noexcept {
+    if (slots_.empty()) return nullptr;
+    Entry* entry = slots_[hash & mask()].entry;
+    __builtin_prefetch(entry);
+    __builtin_prefetch(reinterpret_cast<const char*>(entry) + 64);
+    return entry;
+  }
+
   /// How many places there are, some of them empty: for sweeps that go on where they left off.
   std::size_t places() const noexcept { return slots_.size(); }
   Entry* at(std::size_t place) const noexcept { return slots_[place].entry; }

@@ -1,18 +1,31 @@
 #include <weir/flow/operator/internal/sorted_records.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <iterator>
 
 namespace weir::flow::operators::internal {
 
+SortedRecords::Prefix::Prefix(std::string_view key) noexcept {
+  std::array<std::uint64_t, 2> words = {};
+  std::memcpy(words.data(), key.data(), std::min(key.size(), sizeof(words)));
+  if constexpr (std::endian::native == std::endian::little)
+    for (std::uint64_t& word : words) word = __builtin_bswap64(word);
+  high = words[0];
+  low = words[1];
+}
+
 SortedRecords::Position SortedRecords::lower_bound(std::string_view key) const noexcept {
+  const Prefix prefix(key);
   const auto block = std::ranges::partition_point(
-      blocks_, [key](const Block& block) { return block.back()->key() < key; });
+      blocks_, [&](const Block& block) { return block.back().is_less(prefix, key); });
   if (block == blocks_.end()) return {blocks_.size(), 0};
-  const auto record = std::ranges::partition_point(
-      *block, [key](const Record::Ptr& record) { return record->key() < key; });
+  const auto entry = std::ranges::partition_point(
+      *block, [&](const Entry& entry) { return entry.is_less(prefix, key); });
   return {static_cast<std::size_t>(block - blocks_.begin()),
-          static_cast<std::size_t>(record - block->begin())};
+          static_cast<std::size_t>(entry - block->begin())};
 }
 
 Record* SortedRecords::find(std::string_view key) const noexcept {
@@ -21,7 +34,7 @@ Record* SortedRecords::find(std::string_view key) const noexcept {
 }
 
 Record* SortedRecords::last() const noexcept {
-  return blocks_.empty() ? nullptr : blocks_.back().back().get();
+  return blocks_.empty() ? nullptr : blocks_.back().back().record.get();
 }
 
 void SortedRecords::insert(Position position, Record::Ptr record) {
@@ -30,14 +43,14 @@ void SortedRecords::insert(Position position, Record::Ptr record) {
     position = {blocks_.size() - 1, blocks_.back().size()};
   }
   Block& block = blocks_[position.block];
-  block.insert(block.begin() + static_cast<std::ptrdiff_t>(position.index), std::move(record));
+  block.emplace(block.begin() + static_cast<std::ptrdiff_t>(position.index), std::move(record));
   if (block.size() <= block_max) return;
 
   // In ascending order, as keys that grow come, blocks stay nearly full.
   const std::size_t kept = position.index + 1 == block.size() ? block_max - 8 : block_max / 2;
   Block upper(std::make_move_iterator(block.begin() + static_cast<std::ptrdiff_t>(kept)),
               std::make_move_iterator(block.end()));
-  block.resize(kept);
+  block.erase(block.begin() + static_cast<std::ptrdiff_t>(kept), block.end());
   blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(position.block) + 1,
                  std::move(upper));
 }
@@ -45,7 +58,7 @@ void SortedRecords::insert(Position position, Record::Ptr record) {
 Record::Ptr SortedRecords::erase(Position position) noexcept {
   Block& block = blocks_[position.block];
   const auto place = block.begin() + static_cast<std::ptrdiff_t>(position.index);
-  Record::Ptr record = std::move(*place);
+  Record::Ptr record = std::move(place->record);
   block.erase(place);
   if (block.empty()) blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(position.block));
   return record;

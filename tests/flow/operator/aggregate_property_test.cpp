@@ -30,7 +30,10 @@ class RandomAggregate {
     if (groups_.empty()) ++columns;
     for (; columns > 0; --columns)
       columns_.push_back(random_aggregate().as("a" + std::to_string(columns_.size())));
-    for (std::uint64_t i = 1 + random_.below(6); i > 0; --i) pool_.push_back(random_.row(*schema_));
+    // Some have so many values that they do not stay with their group.
+    if (random_.one_in(4)) changes_max_ = 60;
+    for (std::uint64_t i = 1 + random_.below(changes_max_); i > 0; --i)
+      pool_.push_back(random_.row(*schema_));
   }
 
   const SchemaRef& schema() const { return schema_; }
@@ -41,8 +44,10 @@ class RandomAggregate {
   /// Rows that come, go and change, in any order.
   data::ChangeBatch next_batch() {
     std::vector<std::pair<Row, data::Weight>> changes;
-    for (std::uint64_t step = 1 + random_.below(8); step > 0; --step) {
-      if (!rows_.empty() && random_.one_in(2)) {
+    const std::uint64_t removals =
+        random_.one_in(3) ? 1 : 3;  // one time it shrinks, one time it grows
+    for (std::uint64_t step = 1 + random_.below(changes_max_); step > 0; --step) {
+      if (!rows_.empty() && random_.one_in(removals)) {
         auto gone = rows_.begin();
         std::advance(gone, random_.below(rows_.size()));
         const Row row = gone->first;
@@ -112,6 +117,7 @@ class RandomAggregate {
   SchemaRef schema_;
   std::vector<NamedExpression> groups_;
   std::vector<AggregateColumn> columns_;
+  std::uint64_t changes_max_ = 8;
   std::vector<Row> pool_;
   Rows rows_;
 };

@@ -145,6 +145,26 @@ TEST(Aggregate, FindsTheNextWhenTheLeastOrGreatestGoes) {
   EXPECT_EQ(flow.run({{row(1), -1}, {row(3), -1}}), "-1 (1, 3)\n+1 (2, 2)\n");
 }
 
+TEST(Aggregate, KeepsManyValuesOutOfTheStateOfTheirGroup) {
+  auto graph = Graph::make(source.aggregate({max(col("amount")).as("max")})).value();
+  const auto run = [&graph](int from, int until, Weight weight) {
+    Changes changes;
+    for (int i = from; i < until; ++i) changes.push_back({{"a", "in", i, 1}, weight});
+    const auto result = graph->run({{"payments", make_batch(payments, changes)}});
+    std::size_t longest = 0;
+    for (const State::Write& write : graph->state().writes())
+      longest = std::max(longest, write.value.value_or("").size());
+    graph->commit();
+    EXPECT_LT(longest, 256u);
+    return to_string(result.value());
+  };
+  EXPECT_EQ(run(0, 1000, 1), "+1 (999)\n");
+  EXPECT_EQ(run(500, 1000, -1), "-1 (999)\n+1 (499)\n");
+  EXPECT_EQ(run(1, 500, -1), "-1 (499)\n+1 (0)\n");
+  EXPECT_EQ(run(1, 3, 1), "-1 (0)\n+1 (2)\n");
+  EXPECT_EQ(run(0, 3, -1), "-1 (2)\n");
+}
+
 TEST(Aggregate, TakesTheFirstAndLastRowByAnOrderAndThenByValue) {
   Flow flow(source.aggregate({first(col("amount"), by(col("time"))).as("first"),
                               last(col("amount"), by(col("time"))).as("last")}));

@@ -83,6 +83,21 @@ TEST(Aggregate, GivesNothingForAGroupThatIsWhatItWas) {
   EXPECT_EQ(flow.run({{{"ann", "in", 5, 1}, -1}, {{"ann", "out", 5, 3}, 1}}), "");
 }
 
+TEST(Aggregate, GivesNoRowsToCancelEachOther) {
+  // A graph would hide them.
+  const Aggregate spec({{"customer", col("customer")}}, {sum(col("amount")).as("total")});
+  State state;
+  auto op = spec.make(std::vector<SchemaRef>{payments}, {}).value();
+  op->open(state);
+  Output out;
+  const auto apply = [&](const test::Row& row) {
+    EXPECT_TRUE(op->apply({0, make_batch(payments, Changes{{row, 1}})}, out));
+    return out.take().size();
+  };
+  EXPECT_EQ(apply({"ann", "in", 5, 1}), 1u);
+  EXPECT_EQ(apply({"ann", "in", 0, 2}), 0u);
+}
+
 TEST(Aggregate, GivesOneRemovalAndOneInsertionForManyChanges) {
   Flow flow(source.group_by({"customer"}).aggregate({count().as("n")}));
   Changes many;

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t load_items = 256;
 /// So many records that are gone are kept for their memory.
 constexpr std::size_t spare_max = 1024;
+/// Room for a count, so that a new item need not move for it.
+constexpr std::size_t small_value = 8;
 
 /// What it takes in memory beside its records.
 std::size_t memory_of(const GroupEntry& group) noexcept {
@@ -163,6 +165,19 @@ void GroupTable::Slot::put(std::string_view value) {
   auto& write = table_->pending_[table_->pending(*entry_, record_)];
   write.is_removal = false;
   write.value.assign(value);
+}
+
+std::string& GroupTable::Slot::edit() {
+  if (record_ == nullptr) record_ = table_->make(*entry_, item_, position_, small_value);
+  const bool is_first = !record_->is_pending();
+  auto& write = table_->pending_[table_->pending(*entry_, record_)];
+  if (is_first) {
+    write.value.assign(record_->value());
+  } else if (write.is_removal) {
+    write.value.clear();
+  }
+  write.is_removal = false;
+  return write.value;
 }
 
 void GroupTable::Slot::remove() {

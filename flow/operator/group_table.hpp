@@ -78,6 +78,9 @@ class GroupTable final : public internal::Table {
       return exists() ? table_->value(*record_) : std::string_view();
     }
     void put(std::string_view value);
+    /// The value, to be changed in place; empty if it was not there. Good until another item is
+    /// written.
+    std::string& edit();
     void remove();
 
    private:
@@ -122,6 +125,8 @@ class GroupTable final : public internal::Table {
   GroupTable(GroupTable&&) = delete;
   ~GroupTable() override;
 
+  /// Fetches what is in memory of many groups at the same time: finding them is faster then.
+  void prefetch(std::span<const std::string_view> groups);
   /// Never waits; reading the group may have to.
   Group find(std::string_view group);
   /// The same for many, faster: what they need is fetched from memory at the same time.
@@ -145,7 +150,6 @@ class GroupTable final : public internal::Table {
   bool exists(const internal::Record& record) const noexcept;
   std::string_view value(const internal::Record& record) const noexcept;
   internal::GroupEntry* find(std::string_view group, std::uint64_t hash);
-  void prefetch(std::span<const std::string_view> groups);
   void prefetch(std::span<const Group> groups) const noexcept;
   void prefetch_write(std::uint32_t index) const noexcept;
   /// The record that is there, or a new one.

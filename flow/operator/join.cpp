@@ -84,7 +84,6 @@ data::SchemaRef share(data::Schema schema) {
 
 Result<std::unique_ptr<Operator>> Join::make(std::span<const data::SchemaRef> inputs,
                                              const Library& library) const {
-  if (inputs.size() != 2) return Error(Errc::invalid_argument, "there must be two inputs");
   const data::SchemaRef& left = inputs[0];
   const data::SchemaRef& right = inputs[1];
   auto keys = make_keys(options.on, *left, *right, library);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 
+#include <weir/flow/operator/aggregate.hpp>
 #include <weir/flow/operator/append.hpp>
 #include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/distinct.hpp>
@@ -113,6 +114,18 @@ Plan Plan::take(std::uint64_t count, std::vector<Order> order) const {
 
 Plan Plan::row_number(std::string column, OrderOptions options) const {
   return make(RowNumber(std::move(column), std::move(options)), {*this});
+}
+
+GroupedPlan Plan::group_by(std::vector<GroupColumn> columns) const {
+  return GroupedPlan(*this, std::vector<NamedExpression>(columns.begin(), columns.end()));
+}
+
+Plan Plan::aggregate(std::vector<AggregateColumn> columns) const {
+  return make(Aggregate({}, std::move(columns)), {*this});
+}
+
+Plan GroupedPlan::aggregate(std::vector<AggregateColumn> columns) const {
+  return Plan::make(Aggregate(groups_, std::move(columns)), {plan_});
 }
 
 Plan Plan::apply(std::string name, std::vector<data::Value> parameters) const {

@@ -9,12 +9,23 @@
 
 #include <weir/flow/data/expression.hpp>
 #include <weir/flow/data/schema.hpp>
+#include <weir/flow/operator/aggregate_function.hpp>
 #include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
 #include <weir/flow/operator/order.hpp>
 #include <weir/runtime/result.hpp>
 
 namespace weir::flow::operators {
+
+class GroupedPlan;
+
+/// What rows are grouped by: a column, or an expression under a name.
+struct GroupColumn : NamedExpression {
+  GroupColumn(std::string column) : NamedExpression{column, data::col(column)} {}
+  GroupColumn(const char* column) : GroupColumn(std::string(column)) {}
+  GroupColumn(std::string name, data::Expression value)
+      : NamedExpression{std::move(name), std::move(value)} {}
+};
 
 /// A query over sources: operators and what they take their input from. Cheap to copy; a part used
 /// twice is computed once.
@@ -55,6 +66,10 @@ class Plan {
   Plan distinct() const;
   /// The rows of both: all of them, also those that are equal.
   Plan append(std::vector<Plan> others) const;
+  /// `group_by({"customer", {"day", call("date", {col("time")})}}).aggregate(...)`
+  GroupedPlan group_by(std::vector<GroupColumn> columns) const;
+  /// One row over all rows, while there are any.
+  Plan aggregate(std::vector<AggregateColumn> columns) const;
   /// Rows of this and of another plan that belong together:
   ///
   ///     orders.join(customers, {.on = {{"customer", "id"}}, .right_prefix = "customer_"})
@@ -74,6 +89,23 @@ class Plan {
   explicit Plan(Node node) : node_(std::make_shared<const Node>(std::move(node))) {}
 
   std::shared_ptr<const Node> node_;
+};
+
+/// A plan whose rows are grouped, and what is to be known of each group:
+///
+///     orders.group_by({"customer"}).aggregate({count().as("n"), sum(col("amount")).as("total")})
+class GroupedPlan {
+ public:
+  /// A row for each group: the group columns, then these. None: each group once.
+  Plan aggregate(std::vector<AggregateColumn> columns) const;
+
+ private:
+  friend class Plan;
+  GroupedPlan(Plan plan, std::vector<NamedExpression> groups)
+      : plan_(std::move(plan)), groups_(std::move(groups)) {}
+
+  Plan plan_;
+  std::vector<NamedExpression> groups_;
 };
 
 /// The changes of a table or view.

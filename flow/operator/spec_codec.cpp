@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <weir/flow/data/expression_codec.hpp>
+#include <weir/flow/operator/aggregate.hpp>
 #include <weir/flow/operator/append.hpp>
 #include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/distinct.hpp>
@@ -131,14 +132,33 @@ void Apply::write(SpecWriter& out) const {
   out.list(parameters, [&out](const data::Value& value) { out.value(value); });
 }
 
+namespace {
+
+void write_optional(const std::optional<data::Expression>& expression, SpecWriter& out) {
+  out.number(expression ? 1 : 0);
+  if (expression) out.expression(*expression);
+}
+
+}  // namespace
+
+void Aggregate::write(SpecWriter& out) const {
+  out.columns(groups);
+  out.list(columns, [&out](const AggregateColumn& column) {
+    out.number(static_cast<std::uint64_t>(column.function));
+    write_optional(column.value, out);
+    write_optional(column.order, out);
+    write_optional(column.condition, out);
+    out.text(column.name);
+  });
+}
+
 void Join::write(SpecWriter& out) const {
   out.list(options.on, [&out](const JoinKey& key) {
     out.expression(key.left.value);
     out.expression(key.right.value);
   });
   out.number(static_cast<std::uint64_t>(options.kind));
-  out.number(options.condition ? 1 : 0);
-  if (options.condition) out.expression(*options.condition);
+  write_optional(options.condition, out);
   out.text(options.left_prefix);
   out.text(options.right_prefix);
 }
@@ -167,6 +187,21 @@ void RowNumber::write(SpecWriter& out) const {
 
 namespace {
 
+std::optional<data::Expression> read_optional(SpecReader& in) {
+  return in.number() != 0 ? std::optional(in.expression()) : std::nullopt;
+}
+
+AggregateColumn read_aggregate(SpecReader& in) {
+  const std::uint64_t function = in.number();
+  if (function > static_cast<std::uint64_t>(AggregateFunction::last)) in.fail();
+  AggregateColumn column{.function = static_cast<AggregateFunction>(function)};
+  column.value = read_optional(in);
+  column.order = read_optional(in);
+  column.condition = read_optional(in);
+  column.name = in.text();
+  return column;
+}
+
 JoinOptions read_join(SpecReader& in) {
   JoinOptions options;
   options.on = in.list([&in] {
@@ -176,7 +211,7 @@ JoinOptions read_join(SpecReader& in) {
   const std::uint64_t kind = in.number();
   if (kind > static_cast<std::uint64_t>(JoinKind::anti)) in.fail();
   options.kind = static_cast<JoinKind>(kind);
-  if (in.number() != 0) options.condition = in.expression();
+  options.condition = read_optional(in);
   options.left_prefix = in.text();
   options.right_prefix = in.text();
   return options;
@@ -200,6 +235,11 @@ std::shared_ptr<const OperatorSpec> share(Spec spec) {
 using Read = std::shared_ptr<const OperatorSpec> (*)(SpecReader& in);
 
 constexpr std::pair<std::string_view, Read> readers[] = {
+    {"aggregate",
+     [](SpecReader& in) {
+       auto groups = in.columns();
+       return share(Aggregate(std::move(groups), in.list([&in] { return read_aggregate(in); })));
+     }},
     {"append", [](SpecReader&) { return share(Append()); }},
     {"apply",
      [](SpecReader& in) {

@@ -56,6 +56,15 @@ StateTable::~StateTable() {
     Record::Ptr(index_.at(place)).reset();
 }
 
+void StateTable::prefetch(std::span<const std::string_view> keys) {
+  hashes_.clear();
+  for (const std::string_view key : keys) {
+    hashes_.push_back(hash_bytes(key));
+    index_.prefetch(hashes_.back());
+  }
+  for (const std::uint64_t hash : hashes_) __builtin_prefetch(index_.likely(hash));
+}
+
 Result<StateTable::Slot> StateTable::find(std::string_view key) {
   const std::uint64_t hash = hash_bytes(key);
   Record* record = index_.find(key, hash);

@@ -40,6 +40,11 @@ inline void append_weight(data::Weight weight, std::string& out) {
   out.push_back(static_cast<char>(rest));
 }
 inline bool take_weight(std::string_view& in, data::Weight& weight) noexcept {
+  if (!in.empty() && static_cast<std::uint8_t>(in.front()) < 0x80) {  // as most are
+    weight = in.front();
+    in.remove_prefix(1);
+    return true;
+  }
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 63; shift += 7) {
     if (in.empty()) return false;

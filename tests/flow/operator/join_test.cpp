@@ -232,7 +232,7 @@ TEST(Join, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(schema_of(orders_with_customers(JoinKind::semi, col("amount"))),
             "type mismatch: join: amount is a condition, so it must be bool, not int64");
   EXPECT_EQ(schema_of(Plan::make(Join({.on = {"id"}}), {left})),
-            "invalid argument: join: there must be two inputs");
+            "invalid argument: join: it cannot have 1 inputs");
 }
 
 TEST(Join, NeedsNoNamesOfASideThatItOnlyLooksFor) {

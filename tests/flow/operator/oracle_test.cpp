@@ -52,7 +52,7 @@ void run_case(std::uint64_t seed) {
 }
 
 TEST(Oracle, EveryPlanEqualsItsQuery) {
-  for (std::uint64_t seed = 0; seed < 500 && !testing::Test::HasFatalFailure(); ++seed)
+  for (std::uint64_t seed = 0; seed < 1'000 && !testing::Test::HasFatalFailure(); ++seed)
     run_case(seed);
 }
 

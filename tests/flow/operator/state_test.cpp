@@ -199,6 +199,7 @@ class StateModel {
   }
   void touch_table() {
     const std::string key = std::to_string(below(60));
+    if (below(2) == 0) table_->prefetch(std::vector<std::string_view>{key, "none"});
     auto slot = table_->find(key).value();
     const auto at = wanted_.find(key);
     ASSERT_EQ(slot.exists(), at != wanted_.end());
@@ -214,11 +215,16 @@ class StateModel {
   }
   void touch_group() {
     const std::string key = "group " + std::to_string(below(4)) + ";";
+    if (below(2) == 0) groups_->prefetch(std::vector<std::string_view>{key, "group 0;", "none"});
     auto group = groups_->find(key);
     // Some in one place, so that a group becomes larger than what is loaded at once.
     for (std::uint64_t count = below(8) == 0 ? 400 : 1; count > 0; --count) {
       const std::string item = std::to_string(below(1'000));
       auto& model = wanted_groups_[key];
+      if (below(3) == 0) {
+        edit_item(group, item, model);
+        continue;
+      }
       if (below(2) == 0) {
         const auto found = group.get(item).value();
         const auto at = model.find(item);
@@ -233,6 +239,18 @@ class StateModel {
       } else {
         group.put(item, model[item] = text(20));
       }
+    }
+  }
+  void edit_item(GroupTable::Group& group, const std::string& key, Model& model) {
+    auto item = group.find(key).value();
+    const auto at = model.find(key);
+    ASSERT_EQ(item.exists(), at != model.end());
+    ASSERT_EQ(item.value(), at != model.end() ? at->second : "");
+    if (below(3) == 0) {
+      item.remove();
+      model.erase(key);
+    } else if (below(2) == 0) {
+      model[key] = item.edit().append(text(20));
     }
   }
   void compare_group() {

@@ -3,13 +3,20 @@
 #include <optional>
 #include <stdexcept>
 
+#include <weir/flow/operator/aggregate.hpp>
 #include <weir/flow/operator/append.hpp>
 #include <weir/flow/operator/distinct.hpp>
 #include <weir/flow/operator/extend.hpp>
 #include <weir/flow/operator/filter.hpp>
 #include <weir/flow/operator/graph.hpp>
+#include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/row_number.hpp>
 #include <weir/flow/operator/source.hpp>
+#include <weir/flow/operator/top.hpp>
+#include <weir/tests/flow/operator/support/oracle_aggregate.hpp>
+#include <weir/tests/flow/operator/support/oracle_join.hpp>
+#include <weir/tests/flow/operator/support/oracle_ordered.hpp>
 
 namespace weir::flow::operators::test {
 namespace {
@@ -66,6 +73,16 @@ Rows evaluate(const Plan& plan, const std::vector<Relation>& inputs,
   if (const auto* filter = dynamic_cast<const Filter*>(&spec)) return evaluate(*filter, inputs[0]);
   if (const auto* map = dynamic_cast<const Map*>(&spec)) return evaluate(*map, inputs[0]);
   if (const auto* extend = dynamic_cast<const Extend*>(&spec)) return evaluate(*extend, inputs[0]);
+  if (const auto* aggregate = dynamic_cast<const Aggregate*>(&spec))
+    return test::evaluate(*aggregate, inputs[0].rows, inputs[0].schema, RowErrorPolicy::drop);
+  if (const auto* join = dynamic_cast<const Join*>(&spec)) {
+    return test::evaluate(*join, inputs[0].rows, inputs[0].schema, inputs[1].rows,
+                          inputs[1].schema);
+  }
+  if (const auto* top = dynamic_cast<const Top*>(&spec))
+    return test::evaluate(*top, inputs[0].rows, inputs[0].schema);
+  if (const auto* number = dynamic_cast<const RowNumber*>(&spec))
+    return test::evaluate(*number, inputs[0].rows, inputs[0].schema);
   Rows rows;
   if (dynamic_cast<const Distinct*>(&spec) != nullptr) {
     for (const auto& [row, weight] : inputs[0].rows) rows.emplace(row, 1);

@@ -37,11 +37,15 @@ Plan RandomPlan::make(std::size_t depth) {
 }
 
 Plan RandomPlan::step(const Plan& input, std::size_t depth) {
-  switch (random_.below(5)) {
+  switch (random_.below(9)) {
     case 0: return filter(input);
     case 1: return map(input);
     case 2: return extend(input);
     case 3: return input.distinct();
+    case 4:
+    case 5: return aggregate(input);
+    case 6: return join(input, depth);
+    case 7: return ordered(input);
     default: {
       // Both have the same types only if one is made of the other.
       std::vector<Plan> others{filter(input)};
@@ -69,6 +73,66 @@ Plan RandomPlan::extend(const Plan& input) {
   data::SchemaRef keeps;
   const data::Schema& schema = schema_of(input, keeps);
   return input.extend({{"e" + std::to_string(schema.size()), value(schema)}});
+}
+
+AggregateColumn RandomPlan::aggregate_column(const data::Schema& schema) {
+  const data::Field& field = schema[random_.below(schema.size())];
+  const bool is_number = data::is_numeric(field.type.kind) || field.type == data::Kind::duration;
+  switch (random_.below(8)) {
+    case 0: return count();
+    case 1: return count(col(field.name));
+    case 2: return count_distinct(col(field.name));
+    case 3: return is_number ? sum(col(field.name)) : min(col(field.name));
+    case 4: return is_number ? avg(col(field.name)) : max(col(field.name));
+    case 5: return max(col(field.name));
+    case 6: return first(col(field.name), by(col(column_of(schema))));
+    default: return last(col(field.name), by(col(column_of(schema))));
+  }
+}
+
+Plan RandomPlan::aggregate(const Plan& input) {
+  data::SchemaRef keeps;
+  const data::Schema& schema = schema_of(input, keeps);
+  std::vector<AggregateColumn> columns;
+  for (std::uint64_t count = random_.below(3) + 1; count > 0; --count) {
+    AggregateColumn column = aggregate_column(schema).as("a" + std::to_string(count));
+    columns.push_back(random_.one_in(3) ? column.filter(condition(schema)) : column);
+  }
+  if (random_.one_in(4)) return input.aggregate(std::move(columns));
+  return input.group_by({{"g", col(column_of(schema))}}).aggregate(std::move(columns));
+}
+
+Plan RandomPlan::join(const Plan& input, std::size_t depth) {
+  data::SchemaRef keeps_left;
+  data::SchemaRef keeps_right;
+  const data::Schema& left = schema_of(input, keeps_left);
+  const Plan other = random_.one_in(3) ? input : make(depth - 1);
+  const data::Schema& right = schema_of(other, keeps_right);
+  std::vector<JoinKey> keys;
+  for (int attempt = 0; attempt < 20 && keys.empty(); ++attempt) {
+    const data::Field& a = left[random_.below(left.size())];
+    const data::Field& b = right[random_.below(right.size())];
+    if (a.type == b.type) keys.emplace_back(JoinColumn(a.name), JoinColumn(b.name));
+  }
+  if (keys.empty()) return filter(input);
+  JoinOptions options{.on = std::move(keys),
+                      .kind = static_cast<JoinKind>(random_.below(6)),
+                      .left_prefix = "x",
+                      .right_prefix = "y"};
+  if (random_.one_in(3)) options.condition = !is_null(col("x" + column_of(left)));
+  return input.join(other, std::move(options));
+}
+
+Plan RandomPlan::ordered(const Plan& input) {
+  data::SchemaRef keeps;
+  const data::Schema& schema = schema_of(input, keeps);
+  OrderOptions options;
+  if (random_.one_in(2)) options.per.push_back(column_of(schema));
+  options.order.push_back(random_.one_in(2) ? ascending(column_of(schema))
+                                            : descending(column_of(schema)));
+  if (random_.one_in(3))
+    return input.row_number("n" + std::to_string(schema.size()), std::move(options));
+  return input.top(1 + random_.below(4), std::move(options));
 }
 
 Expression RandomPlan::condition(const data::Schema& schema) {

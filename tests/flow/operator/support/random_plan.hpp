@@ -22,6 +22,13 @@ class RandomPlan {
   Plan filter(const Plan& input);
   Plan map(const Plan& input);
   Plan extend(const Plan& input);
+  Plan aggregate(const Plan& input);
+  Plan join(const Plan& input, std::size_t depth);
+  Plan ordered(const Plan& input);
+  AggregateColumn aggregate_column(const data::Schema& schema);
+  std::string column_of(const data::Schema& schema) {
+    return schema[random_.below(schema.size())].name;
+  }
   data::Expression condition(const data::Schema& schema);
   data::Expression value(const data::Schema& schema);
 

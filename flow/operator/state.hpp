@@ -13,6 +13,9 @@
 
 namespace weir::flow::operators {
 
+template <class K, class V>
+class TypedTable;
+
 struct StateOptions {
   /// More than this is let go after a cycle, and read again when it is needed.
   std::size_t memory_max = 64 << 20;
@@ -40,6 +43,9 @@ class State {
 
   /// Tables are told apart by the order in which they are added: always add them in the same one.
   StateTable& add_table();
+  /// The same with types, for who includes `typed_table.hpp`.
+  template <class K, class V>
+  TypedTable<K, V> add_table();
   GroupTable& add_groups();
 
   /// In order of keys.

@@ -7,7 +7,8 @@
 namespace weir::flow::operators {
 
 /// A latch for each primary key: a row passes once the condition was true for it, and from then on
-/// whatever it becomes, until it goes.
+/// whatever it becomes, until it goes. It depends on what happened, not only on the rows that there
+/// are: a view with a gate that is built again begins with those.
 struct Gate final : OperatorSpec {
   explicit Gate(data::Expression condition) : condition(std::move(condition)) {}
 

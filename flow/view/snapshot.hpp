@@ -41,7 +41,8 @@ class Snapshot {
   Snapshot(storage::ReadTransaction transaction, std::shared_ptr<const internal::Catalog> catalog);
 
   storage::Version version() const noexcept { return transaction_->version(); }
-  /// The version of the tables that views show here.
+  /// The version of the tables that views show here; commits since that touched none of them may
+  /// not be counted.
   Task<Result<storage::Version>> view_position() const;
   /// By the primary key. `not_ready` if it is a view that was not live then.
   Task<Result<std::optional<Row>>> get(Relation relation, Row key);

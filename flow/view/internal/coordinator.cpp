@@ -21,8 +21,8 @@ Coordinator::Coordinator(const storage::Store* store, std::shared_ptr<const Cata
 
 Task<Result<bool>> Coordinator::on(Start) {
   WEIR_CO_TRY_VOID(co_await load_catalog());
+  WEIR_CO_TRY_VOID(co_await recover());
   publish_all();
-  retry_failed();
   static_cast<void>(self().send<Wake>());
   co_return true;
 }

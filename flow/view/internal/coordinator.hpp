@@ -129,7 +129,7 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   // Registering.
   Task<Result<>> load_catalog();
   Task<Result<>> begin_position();
-  void retry_failed();
+  Task<Result<>> recover();
   Task<Result<>> apply_catalog(const storage::ChangeRecord& record);
   Task<Result<>> set_relation(std::uint64_t id, RelationEntry entry);
   void remove_relation(std::uint64_t id);
@@ -148,6 +148,8 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   Task<Result<>> commit(const Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
   void note_failures(Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
   void fail(Cycle& cycle, std::uint64_t id, const Error& error);
+  Task<Result<>> quarantine(std::uint64_t id, std::string error);
+  Task<Result<>> commit_progress(Cycle cycle);
   void hold_readers(Cycle& cycle, std::uint64_t id);
   void set_ready(storage::Transaction& transaction, std::uint64_t id, bool is_ready) const;
   void take_progress(const std::map<std::uint64_t, Progress>& progress);
@@ -156,7 +158,8 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   Task<Result<bool>> advance_backfill();
   Task<Result<>> read_chunk(const storage::ReadTransaction& tables, std::uint64_t id, Cycle* cycle);
   Task<Result<bool>> wipe_some(std::uint64_t id);
-  void begin_anew(std::uint64_t id);
+  Task<Result<>> begin_anew(std::uint64_t id);
+  void add_anew(Cycle& cycle, std::uint64_t id) const;
 
   Task<> watch_log(storage::Version seen);
   void publish(std::uint64_t id);

@@ -109,8 +109,8 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
 
 Task<> Coordinator::on(RetryFlow retry) {
   const auto at = flows_.find(retry.flow);
-  if (at != flows_.end() && at->second.progress.phase == ViewPhase::failing) begin_anew(retry.flow);
-  co_return;
+  const bool is_failing = at != flows_.end() && at->second.progress.phase == ViewPhase::failing;
+  if (is_failing && !is_closing_) static_cast<void>(fails(co_await begin_anew(retry.flow)));
 }
 
 Task<Result<bool>> Coordinator::on(RebuildFlow rebuild) {
@@ -118,23 +118,35 @@ Task<Result<bool>> Coordinator::on(RebuildFlow rebuild) {
   if (at == flows_.end())
     co_return Error(Errc::unknown_relation, "view number " + std::to_string(rebuild.flow));
   at->second.progress.failures = 0;
-  begin_anew(rebuild.flow);
+  WEIR_CO_TRY_VOID(co_await begin_anew(rebuild.flow));
   co_return true;
 }
 
-/// Its rows and its state go, and those of whoever reads it; then it takes everything again.
-void Coordinator::begin_anew(std::uint64_t id) {
-  FlowEntry& flow = flows_.at(id);
-  flow.progress.is_wiping = true;
-  flow.progress.phase = ViewPhase::backfilling;
-  static_cast<void>(pool_.send<DisplaceFlow>(flow.worker, id));
-  flow.is_placed = false;
-  if (const auto readers = readers_.find(id); readers != readers_.end())
-    for (const std::uint64_t reader : readers->second)
-      if (flows_.at(reader).progress.phase != ViewPhase::quarantined) begin_anew(reader);
-  publish(id);
-  board_->publish();
+/// Its rows and its state go, and those of whoever reads it; then it takes everything again. From
+/// now on nobody reads it: that is committed before a cycle leaves it out.
+Task<Result<>> Coordinator::begin_anew(std::uint64_t id) {
+  Cycle cycle{.position = position_};
+  add_anew(cycle, id);
+  std::vector<std::uint64_t> anew;
+  for (const auto& [flow, progress] : cycle.progress) anew.push_back(flow);
+  WEIR_CO_TRY_VOID(co_await commit_progress(std::move(cycle)));
+  for (const std::uint64_t flow : anew) {
+    static_cast<void>(pool_.send<DisplaceFlow>(flows_.at(flow).worker, flow));
+    flows_.at(flow).is_placed = false;
+  }
   static_cast<void>(self().send<Wake>());
+  co_return {};
+}
+
+void Coordinator::add_anew(Cycle& cycle, std::uint64_t id) const {
+  Progress progress = flows_.at(id).progress;
+  progress.is_wiping = true;
+  progress.phase = ViewPhase::backfilling;
+  cycle.progress.insert_or_assign(id, std::move(progress));
+  const auto readers = readers_.find(id);
+  if (readers == readers_.end()) return;
+  for (const std::uint64_t reader : readers->second)
+    if (flows_.at(reader).progress.phase != ViewPhase::quarantined) add_anew(cycle, reader);
 }
 
 /// Removes some rows and entries of state; the last step makes the flow new.

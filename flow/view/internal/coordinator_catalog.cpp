@@ -37,19 +37,30 @@ Task<Result<>> Coordinator::begin_position() {
   co_return {};
 }
 
-/// Those that failed by themselves; whoever waits for them comes with them.
-void Coordinator::retry_failed() {
-  const auto has_failed = [this](std::uint64_t id) {
-    const auto flow = flows_.find(id);
-    return flow != flows_.end() && (flow->second.progress.phase == ViewPhase::failing ||
-                                    flow->second.progress.phase == ViewPhase::quarantined);
-  };
+/// Flows that had failed, or could not be made and now can, begin anew; whoever reads one that
+/// cannot waits for it.
+Task<Result<>> Coordinator::recover() {
+  Cycle held{.position = position_};
+  std::vector<std::uint64_t> anew;
   for (const auto& [id, flow] : flows_) {
-    const auto& sources = flow.definition->sources();
-    const bool waits = std::ranges::any_of(sources, has_failed, &SourceEntry::relation);
-    if (flow.progress.phase == ViewPhase::failing && !waits)
-      schedule_once<RetryFlow>(options_.retry_backoff, id);
+    const Progress& progress = flow.progress;
+    if (progress.phase == ViewPhase::quarantined && !flow.is_placed) hold_readers(held, id);
+    const bool could_not_be_made =
+        progress.phase == ViewPhase::quarantined && progress.failures == 0;
+    if (flow.is_placed && (progress.phase == ViewPhase::failing || could_not_be_made))
+      anew.push_back(id);
   }
+  if (!held.progress.empty()) WEIR_CO_TRY_VOID(co_await commit_progress(std::move(held)));
+  for (const std::uint64_t id : anew) {
+    // Not one that waits for another, nor one that came with another already.
+    const auto& sources = flows_.at(id).definition->sources();
+    const bool waits = std::ranges::any_of(sources, [this](const SourceEntry& source) {
+      const auto flow = flows_.find(source.relation);
+      return flow != flows_.end() && flow->second.progress.phase == ViewPhase::quarantined;
+    });
+    if (!waits && !flows_.at(id).progress.is_wiping) WEIR_CO_TRY_VOID(co_await begin_anew(id));
+  }
+  co_return {};
 }
 
 Task<Result<>> Coordinator::apply_catalog(const storage::ChangeRecord& record) {
@@ -118,9 +129,7 @@ Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
       flow.next_tick = now() + *flow.traits.tick_period;
     arm_tick();
   } else {
-    // For instance since an operator is not registered (any more).
-    flow.progress.phase = ViewPhase::quarantined;
-    flow.progress.error = placed.error().message();
+    co_return co_await quarantine(id, placed.error().message());
   }
   co_return {};
 }

@@ -224,6 +224,26 @@ void Coordinator::fail(Cycle& cycle, std::uint64_t id, const Error& error) {
   hold_readers(cycle, id);
 }
 
+/// A flow that cannot be made, for instance since its operator is not registered.
+Task<Result<>> Coordinator::quarantine(std::uint64_t id, std::string error) {
+  Cycle cycle{.position = position_};
+  Progress progress = flows_.at(id).progress;
+  progress.phase = ViewPhase::quarantined;
+  progress.failures = 0;
+  progress.error = std::move(error);
+  cycle.progress.insert_or_assign(id, std::move(progress));
+  hold_readers(cycle, id);
+  co_return co_await commit_progress(std::move(cycle));
+}
+
+/// What becomes of flows without a cycle.
+Task<Result<>> Coordinator::commit_progress(Cycle cycle) {
+  WEIR_CO_TRY_VOID(co_await commit(cycle, {}));
+  take_progress(cycle.progress);
+  board_->publish();
+  co_return {};
+}
+
 /// Whoever reads a view that does not move cannot move either.
 void Coordinator::hold_readers(Cycle& cycle, std::uint64_t id) {
   const auto readers = readers_.find(id);

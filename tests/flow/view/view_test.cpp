@@ -261,5 +261,57 @@ TEST_F(FailingViewTest, IsQuarantinedAloneWithItsError) {
   EXPECT_EQ(fresh_rows(picky), fresh_rows(other));
 }
 
+TEST_F(FailingViewTest, WaitsForItsOperatorWithoutMissingAnything) {
+  Relation orders = make_orders({{1, "apples", 1}});
+  Relation picky = run(database().create_view("picky", from(orders).apply("picky"))).value();
+  ASSERT_TRUE(run(database().create_view("after", from(picky))));
+  EXPECT_EQ(fresh_rows(picky), "+1 (1, 'apples', 1)\n");
+  reopen();  // without the operator
+  orders = run(database().relation("orders")).value();
+  picky = run(database().relation("picky")).value();
+  Relation after = run(database().relation("after")).value();
+  insert(orders, {{2, "pears", 1}});
+  EXPECT_EQ(fresh_rows(picky),
+            "quarantined: view 'picky': unknown name: apply: no operator 'picky' is registered");
+  Snapshot now = database().read();
+  EXPECT_EQ(run(now.get(picky, {1})).error(), Errc::not_ready);
+  EXPECT_EQ(run(now.get(after, {1})).error(), Errc::not_ready);
+
+  reopen({.library = {.operators = &registry_}, .retry_backoff = std::chrono::milliseconds(1)});
+  picky = run(database().relation("picky")).value();
+  after = run(database().relation("after")).value();
+  EXPECT_EQ(fresh_rows(picky), "+1 (1, 'apples', 1)\n+1 (2, 'pears', 1)\n");
+  EXPECT_EQ(fresh_rows(after), fresh_rows(picky));
+}
+
+TEST_F(ViewTest, IsNeverSeenBehindTheOthersWhileItIsBuiltAgain) {
+  const Relation orders = make_orders();
+  const Relation all = run(database().create_view("all", from(orders))).value();
+  const Relation other = run(database().create_view("other", from(orders))).value();
+  for (int id = 0; id < 100; ++id) {
+    insert(orders, {{id, "apples", 1}});
+    ASSERT_TRUE(run(database().rebuild(all)));
+    insert(orders, {{1'000 + id, "pears", 1}});
+    ASSERT_TRUE(run(database().fresh(all, store().version())));
+  }
+  ASSERT_TRUE(run(database().fresh(other, store().version())));
+  const auto count = [&](storage::Version version, const Relation& relation) {
+    Snapshot snapshot = database().read_at(version).value();
+    auto scan = snapshot.scan(relation);
+    const auto rows = run(scan.next());
+    return rows ? static_cast<int>(rows->size()) : -1;
+  };
+  int compared = 0;
+  for (std::uint64_t number = 1; number <= store().version().number; ++number) {
+    const storage::Version version{number};
+    const int found = count(version, all);
+    if (found < 0) continue;
+    const auto position = run(database().read_at(version).value().view_position()).value();
+    ASSERT_EQ(found, count(position, orders)) << "version " << number;
+    ++compared;
+  }
+  EXPECT_GT(compared, 100);
+}
+
 }  // namespace
 }  // namespace weir::flow::view

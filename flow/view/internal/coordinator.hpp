@@ -134,6 +134,8 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   Task<Result<>> set_relation(std::uint64_t id, RelationEntry entry);
   void remove_relation(std::uint64_t id);
   Task<Result<>> add_flow(RelationRef view);
+  bool is_lost(std::uint64_t id) const;
+  Task<Result<>> give_up(std::uint64_t id, std::string error);
   Task<Result<>> place(std::uint64_t id, bool is_new);
   Task<Result<>> choose_workers();
 

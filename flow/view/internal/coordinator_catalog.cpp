@@ -56,7 +56,8 @@ Task<Result<>> Coordinator::recover() {
     const auto& sources = flows_.at(id).definition->sources();
     const bool waits = std::ranges::any_of(sources, [this](const SourceEntry& source) {
       const auto flow = flows_.find(source.relation);
-      return flow != flows_.end() && flow->second.progress.phase == ViewPhase::quarantined;
+      return flow == flows_.end() ? is_lost(source.relation)
+                                  : flow->second.progress.phase == ViewPhase::quarantined;
     });
     if (!waits && !flows_.at(id).progress.is_wiping) WEIR_CO_TRY_VOID(co_await begin_anew(id));
   }
@@ -104,8 +105,9 @@ void Coordinator::remove_relation(std::uint64_t id) {
 
 Task<Result<>> Coordinator::add_flow(RelationRef view) {
   const std::uint64_t id = view->id;
-  WEIR_CO_TRY(definition, make_definition(std::move(view)));
-  FlowEntry flow{.definition = std::move(definition)};
+  auto definition = make_definition(std::move(view));
+  if (!definition) co_return co_await give_up(id, definition.error().message());
+  FlowEntry flow{.definition = *std::move(definition)};
   auto transaction = store_->begin();
   WEIR_CO_TRY(progress, co_await transaction.get(catalog_->progress(), id));
   flow.progress = progress.value_or(Progress{});
@@ -114,7 +116,28 @@ Task<Result<>> Coordinator::add_flow(RelationRef view) {
   flows_.insert_or_assign(id, std::move(flow));
   WEIR_CO_TRY_VOID(co_await choose_workers());
   if (!flows_.at(id).is_placed) WEIR_CO_TRY_VOID(co_await place(id, !progress.has_value()));
+  for (const SourceEntry& source : flows_.at(id).definition->sources()) {
+    if (is_lost(source.relation))
+      WEIR_CO_TRY_VOID(co_await quarantine(id, "its source '" + source.name + "' cannot be read"));
+  }
   publish(id);
+  co_return {};
+}
+
+/// A view without a flow, or nothing at all.
+bool Coordinator::is_lost(std::uint64_t id) const {
+  const auto relation = relations_.find(id);
+  return relation == relations_.end() ||
+         (relation->second->entry.kind == RelationKind::view && !flows_.contains(id));
+}
+
+/// A view whose query cannot be read: it is not seen any more, and can only be dropped.
+Task<Result<>> Coordinator::give_up(std::uint64_t id, std::string error) {
+  auto transaction = store_->begin();
+  set_ready(transaction, id, false);
+  transaction.set_origin("weir.flow");
+  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  board_->set(id, {.phase = ViewPhase::quarantined, .error = std::move(error)});
   co_return {};
 }
 

@@ -7,6 +7,7 @@
 #include <weir/flow/operator/operator_registry.hpp>
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
 #include <weir/tests/flow/view/support/database_fixture.hpp>
 
@@ -311,6 +312,31 @@ TEST_F(ViewTest, IsNeverSeenBehindTheOthersWhileItIsBuiltAgain) {
     ++compared;
   }
   EXPECT_GT(compared, 100);
+}
+
+TEST_F(ViewTest, WhoseQueryCannotBeReadStandsAlone) {
+  const Relation orders = make_orders({{1, "apples", 1}});
+  Relation broken = run(database().create_view("broken", from(orders))).value();
+  Relation reader = run(database().create_view("reader", from(broken))).value();
+  ASSERT_TRUE(run(database().create_view("other", from(orders))));
+  EXPECT_EQ(fresh_rows(reader), "+1 (1, 'apples', 1)\n");
+  internal::RelationEntry entry = broken.info().entry;
+  entry.plan = "this is not a plan";
+  const auto relations =
+      run(store().open_rows<std::uint64_t, internal::RelationEntry>("weir.flow.relations")).value();
+  auto transaction = store().begin();
+  transaction.put(relations, broken.id(), entry);
+  ASSERT_TRUE(run(transaction.commit()));
+  reopen();
+  broken = run(database().relation("broken")).value();
+  reader = run(database().relation("reader")).value();
+  insert(run(database().relation("orders")).value(), {{2, "pears", 1}});
+  EXPECT_EQ(fresh_rows(run(database().relation("other")).value()),
+            "+1 (1, 'apples', 1)\n+1 (2, 'pears', 1)\n");
+  EXPECT_EQ(run(database().fresh(broken, store().version())).error(), Errc::quarantined);
+  EXPECT_EQ(fresh_rows(reader), "quarantined: view 'reader': its source 'broken' cannot be read");
+  Snapshot now = database().read();
+  EXPECT_EQ(run(now.get(broken, {1})).error(), Errc::not_ready);
 }
 
 }  // namespace

@@ -230,6 +230,137 @@ class Scenario {
   std::optional<Database> database_;
 };
 
+struct Transfer {
+  int transfers;
+};
+
+/// Moves money between accounts that begin with nothing.
+class Teller final : public Actor<Transfer> {
+ public:
+  Teller(const Database* database, Relation accounts, std::uint64_t seed)
+      : database_(database), accounts_(std::move(accounts)), random_(seed) {}
+
+  Task<> on(Transfer work) {
+    for (; work.transfers > 0; --work.transfers) static_cast<void>(co_await transfer());
+  }
+
+ private:
+  Task<Result<>> transfer() {
+    auto transaction = database_->begin();
+    const auto cents = static_cast<std::int64_t>(random_.below(1'000));
+    WEIR_CO_TRY_VOID(co_await change(&transaction, random_.below(8), -cents));
+    WEIR_CO_TRY_VOID(co_await change(&transaction, random_.below(8), cents));
+    WEIR_CO_TRY_VOID(co_await transaction.commit());
+    co_return {};
+  }
+  Task<Result<>> change(Transaction* transaction, std::uint64_t account, std::int64_t cents) {
+    const data::Value id(static_cast<std::int64_t>(account));
+    WEIR_CO_TRY(before, co_await transaction->get(accounts_, {id}));
+    const std::int64_t held = before ? (*before)[2].as<std::int64_t>() : 0;
+    co_return co_await transaction->upsert(
+        accounts_, {id, static_cast<std::int64_t>(account % 3), held + cents});
+  }
+
+  const Database* database_;
+  Relation accounts_;
+  data::test::RandomData random_;
+};
+
+struct Follow {};
+
+/// Adds up what a subscription tells of a total, which must be zero each time.
+class Auditor final : public Actor<Follow> {
+ public:
+  Auditor(Subscription subscription, int* seen)
+      : subscription_(std::move(subscription)), seen_(seen) {}
+
+  Task<> on(Follow) {
+    for (;;) {
+      auto delta = co_await subscription_.next();
+      if (!delta) co_return;
+      operators::test::add(rows_, delta->changes);
+      if (!delta->resume) continue;
+      ++*seen_;
+      for (const auto& [row, weight] : rows_)
+        EXPECT_EQ(row.back(), data::Value(0)) << operators::test::to_string(rows_);
+      EXPECT_LE(rows_.size(), 1u);
+    }
+  }
+
+ private:
+  Subscription subscription_;
+  int* seen_;
+  Rows rows_;
+};
+
+/// Balances of owners, joined with the accounts they are of: the total is zero in every version,
+/// for readers and for subscribers.
+void run_transfers(Simulation& simulation) {
+  using namespace operators;
+  auto store = storage::Store::open(simulation.system(),
+                                    {.retention = {.history = 100h, .log = 100h},
+                                     .opened_at = std::chrono::sys_time<Duration>(24h * 20'000),
+                                     .disk = std::make_shared<storage::engine::SimulatedDisk>()})
+                   .value();
+  auto database = simulation
+                      .run(Database::open(&store, {.workers = 1 + simulation.random() % 3,
+                                                   .backfill_rows = 2,
+                                                   .cycle = {.records_max = 3}}))
+                      .value();
+  const Relation accounts =
+      simulation
+          .run(database.create_table(
+              "accounts", operators::test::make_schema({{"id", data::Kind::int64, false},
+                                                        {"owner", data::Kind::int64, false},
+                                                        {"cents", data::Kind::int64, false}},
+                                                       {"id"})))
+          .value();
+  const auto begin_tellers = [&] {
+    for (int teller = 0; teller < 3; ++teller) {
+      simulation.system()
+          .spawn<Teller>(&database, accounts, simulation.random())
+          .send<Transfer>(10);
+    }
+  };
+  begin_tellers();
+  simulation.run_steps(simulation.random() % 2'000);
+  const Relation balances =
+      simulation
+          .run(database.create_view("balances", from(accounts).group_by({"owner"}).aggregate(
+                                                    {sum(data::col("cents")).as("balance")})))
+          .value();
+  const Relation total =
+      simulation
+          .run(database.create_view(
+              "total",
+              from(accounts)
+                  .join(from(balances), {.on = {{"owner", "owner"}}, .right_prefix = "b_"})
+                  .group_by({{"owner", data::col("owner")}, {"balance", data::col("b_balance")}})
+                  .aggregate({count().as("accounts")})
+                  .aggregate({sum(data::col("balance")).as("total")})))
+          .value();
+  begin_tellers();
+  ASSERT_TRUE(simulation.run(database.fresh(total, store.version())));
+  int seen = 0;
+  auto auditor = simulation.system().spawn<Auditor>(
+      database.subscribe(total, {.with_snapshot = true}).value(), &seen);
+  auditor.send<Follow>();
+  begin_tellers();
+  simulation.run_until_idle();
+  ASSERT_TRUE(simulation.run(database.fresh(total, store.version())));
+  int compared = 0;
+  for (std::uint64_t number = 1; number <= store.version().number; ++number) {
+    const auto rows =
+        simulation.run(read_rows(database.read_at(storage::Version{number}).value(), total));
+    if (!rows) continue;
+    for (const auto& [row, weight] : *rows) ASSERT_EQ(row[0], data::Value(0)) << number;
+    ++compared;
+  }
+  EXPECT_GT(compared, 0);
+  EXPECT_GT(seen, 0);
+  auditor.stop();
+}
+
 ExploreOptions options(int seeds) {
   return {
       .seeds = storage::test::lengthened(static_cast<std::uint64_t>(weir::testing::scaled(seeds))),
@@ -245,6 +376,10 @@ TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhenEverybodyIsSlow) {
   slow.simulation.blocking_time_max = 20ms;
   slow.simulation.faults = {.late_timer = 0.2, .message_time_max = 2ms};
   explore_in_test(slow, [](Simulation& simulation) { Scenario(simulation).run(); });
+}
+
+TEST(ViewSimulation, I12TheTotalOfAllTransfersIsZeroInEveryVersionThatAnyoneSees) {
+  explore_in_test(options(40), run_transfers);
 }
 
 }  // namespace

@@ -371,5 +371,26 @@ TEST_F(ViewTest, WhoseQueryCannotBeReadStandsAlone) {
   EXPECT_EQ(run(now.get(broken, {1})).error(), Errc::not_ready);
 }
 
+TEST_F(FailingViewTest, OneThatAlwaysFailsDoesNotDisturbAThousand) {
+  const Relation orders = make_orders();
+  std::vector<Relation> views;
+  for (int number = 0; number < 1'000; ++number) {
+    const auto plan =
+        number == 500 ? from(orders).apply("picky") : from(orders).filter(col("amount") == number);
+    views.push_back(run(database().create_view("v" + std::to_string(number), plan)).value());
+  }
+  *failures_ = 1'000'000;
+  insert(orders, {{1, "poison", 7}, {2, "apples", 999}});
+  EXPECT_EQ(run(database().fresh(views[500], store().version())).error(), Errc::quarantined);
+  insert(orders, {{3, "pears", 7}});
+  EXPECT_EQ(fresh_rows(views[7]), "+1 (1, 'poison', 7)\n+1 (3, 'pears', 7)\n");
+  EXPECT_EQ(fresh_rows(views[999]), "+1 (2, 'apples', 999)\n");
+  for (const Relation& view : views) {
+    const bool is_picky = view.name() == "v500";
+    ASSERT_EQ(database().status(view)->phase, is_picky ? ViewPhase::quarantined : ViewPhase::live)
+        << view.name();
+  }
+}
+
 }  // namespace
 }  // namespace weir::flow::view

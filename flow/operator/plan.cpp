@@ -97,6 +97,8 @@ Plan Plan::append(std::vector<Plan> others) const {
   return make(Append(), std::move(others));
 }
 
+Plan Plan::window(Window window) const { return make(std::move(window), {*this}); }
+
 Plan Plan::apply(std::string name, std::vector<data::Value> parameters) const {
   return make(Apply(std::move(name), std::move(parameters)), {*this});
 }

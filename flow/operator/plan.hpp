@@ -9,6 +9,7 @@
 #include <weir/flow/data/expression.hpp>
 #include <weir/flow/data/schema.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
+#include <weir/flow/operator/window.hpp>
 #include <weir/runtime/result.hpp>
 
 namespace weir::flow::operators {
@@ -52,6 +53,9 @@ class Plan {
   Plan distinct() const;
   /// The rows of both: all of them, also those that are equal.
   Plan append(std::vector<Plan> others) const;
+  /// Each row once for each window that it is in, with the window's start and end:
+  /// `window(tumbling(col("at"), 5min))`.
+  Plan window(Window window) const;
   /// An operator of yours, by the name it is registered with.
   Plan apply(std::string name, std::vector<data::Value> parameters = {}) const;
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include <weir/flow/operator/internal/ordered_rows.hpp>

@@ -128,6 +128,8 @@ Plan GroupedPlan::aggregate(std::vector<AggregateColumn> columns) const {
   return Plan::make(Aggregate(groups_, std::move(columns)), {plan_});
 }
 
+Plan Plan::window(Window window) const { return make(std::move(window), {*this}); }
+
 Plan Plan::apply(std::string name, std::vector<data::Value> parameters) const {
   return make(Apply(std::move(name), std::move(parameters)), {*this});
 }

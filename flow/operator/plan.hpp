@@ -13,6 +13,7 @@
 #include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
 #include <weir/flow/operator/order.hpp>
+#include <weir/flow/operator/window.hpp>
 #include <weir/runtime/result.hpp>
 
 namespace weir::flow::operators {
@@ -82,6 +83,9 @@ class Plan {
   Plan take(std::uint64_t count, std::vector<Order> order = {}) const;
   /// One more column: which row of its group each is, from one.
   Plan row_number(std::string column, OrderOptions options) const;
+  /// Each row once for each window that it is in, with the window's start and end:
+  /// `window(tumbling(col("at"), 5min))`.
+  Plan window(Window window) const;
   /// An operator of yours, by the name it is registered with.
   Plan apply(std::string name, std::vector<data::Value> parameters = {}) const;
 

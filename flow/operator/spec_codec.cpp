@@ -17,6 +17,7 @@
 #include <weir/flow/operator/row_number.hpp>
 #include <weir/flow/operator/source.hpp>
 #include <weir/flow/operator/top.hpp>
+#include <weir/flow/operator/window.hpp>
 #include <weir/storage/value.hpp>
 
 namespace weir::flow::operators {
@@ -121,6 +122,20 @@ void Extend::write(SpecWriter& out) const { out.columns(columns); }
 void Gate::write(SpecWriter& out) const { out.expression(condition); }
 void Distinct::write(SpecWriter& /*out*/) const {}
 void Append::write(SpecWriter& /*out*/) const {}
+
+void Window::write(SpecWriter& out) const {
+  const auto optional = [&out](const std::optional<std::chrono::microseconds>& length) {
+    out.value(length ? data::Value(*length) : data::Value());
+  };
+  out.number(static_cast<std::uint64_t>(form));
+  out.expression(order);
+  for (const std::chrono::microseconds length : {size, hop, offset}) out.value(length);
+  out.number(rows);
+  out.list(per, [&out](const std::string& column) { out.text(column); });
+  optional(lateness);
+  out.number(static_cast<std::uint64_t>(emit));
+  optional(tick_period);
+}
 
 void Source::write(SpecWriter& out) const {
   out.text(source);
@@ -232,6 +247,32 @@ std::shared_ptr<const OperatorSpec> share(Spec spec) {
   return std::make_shared<const Spec>(std::move(spec));
 }
 
+std::optional<std::chrono::microseconds> read_duration(SpecReader& in) {
+  const data::Value value = in.value();
+  if (value.is_null()) return std::nullopt;
+  if (const auto* length = std::get_if<std::chrono::microseconds>(&value.content())) return *length;
+  in.fail();
+  return std::nullopt;
+}
+
+Window read_window(SpecReader& in) {
+  const std::uint64_t form = in.number();
+  const bool is_form = form >= static_cast<std::uint64_t>(WindowForm::hopping) &&
+                       form <= static_cast<std::uint64_t>(WindowForm::rolling_rows);
+  if (!is_form) in.fail();
+  Window window(static_cast<WindowForm>(form), in.expression());
+  for (std::chrono::microseconds* length : {&window.size, &window.hop, &window.offset})
+    *length = read_duration(in).value_or(std::chrono::microseconds(0));
+  window.rows = in.number();
+  window.per = in.list([&in] { return in.text(); });
+  window.lateness = read_duration(in);
+  const std::uint64_t emit = in.number();
+  if (emit > static_cast<std::uint64_t>(WindowEmit::on_close)) in.fail();
+  window.emit = static_cast<WindowEmit>(emit);
+  window.tick_period = read_duration(in);
+  return window;
+}
+
 using Read = std::shared_ptr<const OperatorSpec> (*)(SpecReader& in);
 
 constexpr std::pair<std::string_view, Read> readers[] = {
@@ -267,6 +308,7 @@ constexpr std::pair<std::string_view, Read> readers[] = {
        const std::uint64_t count = in.number();
        return share(Top(count, read_order(in)));
      }},
+    {"window", [](SpecReader& in) { return share(read_window(in)); }},
 };
 
 }  // namespace

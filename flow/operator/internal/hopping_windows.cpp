@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <limits>
+
+#include <weir/flow/operator/internal/ordered_rows.hpp>
+#include <weir/flow/operator/internal/row_bytes.hpp>
+#include <weir/flow/operator/internal/window_operators.hpp>
+#include <weir/flow/operator/internal/window_order.hpp>
+
+namespace weir::flow::operators::internal {
+namespace {
+
+constexpr std::int64_t time_min = data::timestamp_min.time_since_epoch().count();
+constexpr std::int64_t time_max = data::timestamp_max.time_since_epoch().count();
+constexpr std::int64_t nothing_closed = std::numeric_limits<std::int64_t>::min();
+
+/// Where windows are, in microseconds.
+struct Grid {
+  std::int64_t size;
+  std::int64_t hop;
+  std::int64_t offset;
+
+  /// The last start that is not behind `time`, also before 1970.
+  std::int64_t last_start(std::int64_t time) const noexcept {
+    const std::int64_t past = (time - offset) % hop;
+    return time - (past < 0 ? past + hop : past);
+  }
+  /// The first start of a window that `time` is in, if it is in one.
+  std::int64_t first_start(std::int64_t time) const noexcept {
+    return last_start(time - size) + hop;
+  }
+  /// The times all of whose windows can be written down.
+  TimeRange range() const noexcept {
+    const std::int64_t first = last_start(time_min - 1) + hop;
+    const std::int64_t last = last_start(time_max - size);
+    return {std::max(time_min, first - hop + size), std::min(time_max, last + hop - 1)};
+  }
+};
+
+/// Rows of a batch, one for each window that they are in.
+struct Panes {
+  std::vector<std::uint32_t> rows;
+  std::shared_ptr<data::Column> starts;
+  std::shared_ptr<data::Column> ends;
+  std::uint64_t late_rows = 0;
+
+  std::size_t size() const noexcept { return rows.size(); }
+};
+
+/// Leaves out windows that end at `closed_until` or before.
+Panes assign(const Grid& grid, std::span<const std::int64_t> times, std::int64_t closed_until) {
+  const auto most = static_cast<std::size_t>((grid.size + grid.hop - 1) / grid.hop);
+  Panes panes{.rows = std::vector<std::uint32_t>(times.size() * most),
+              .starts = std::make_shared<data::Column>(data::Kind::timestamp),
+              .ends = std::make_shared<data::Column>(data::Kind::timestamp)};
+  std::int64_t* const starts = panes.starts->resize<std::int64_t>(panes.rows.size()).data();
+  std::size_t count = 0;
+  for (std::uint32_t row = 0; row < times.size(); ++row) {
+    const std::size_t before = count;
+    const std::int64_t last = grid.last_start(times[row]);
+    const std::int64_t first = most == 1 ? last : grid.first_start(times[row]);
+    for (std::int64_t start = first; start <= last; start += grid.hop) {
+      panes.rows[count] = row;
+      starts[count] = start;
+      count += start + grid.size > closed_until ? 1 : 0;
+    }
+    // One window at most, and between two of them there may be times that are in none.
+    if (most == 1 && last + grid.size <= times[row]) {
+      count = before;
+    } else if (count == before) {
+      ++panes.late_rows;
+    }
+  }
+  panes.rows.resize(count);
+  panes.starts->resize<std::int64_t>(count);
+  const std::span<std::int64_t> ends = panes.ends->resize<std::int64_t>(count);
+  for (std::size_t pane = 0; pane < count; ++pane) ends[pane] = starts[pane] + grid.size;
+  return panes;
+}
+
+/// The rows with their windows. Columns are shared where each row is in one window.
+data::ChangeBatch with_windows(const data::ChangeBatch& batch, const Panes& panes,
+                               const data::SchemaRef& schema, bool is_at_most_one) {
+  const bool is_each_once = is_at_most_one && panes.size() == batch.size();
+  const data::ChangeBatch rows = is_each_once ? batch : batch.take(panes.rows);
+  data::Columns columns = rows.columns();
+  columns.push_back(panes.starts);
+  columns.push_back(panes.ends);
+  return rows.with_columns(schema, std::move(columns));
+}
+
+class HoppingOperator final : public Operator {
+ public:
+  HoppingOperator(data::SchemaRef schema, WindowOrder time, Grid grid)
+      : Operator(std::move(schema)), time_(std::move(time)), grid_(grid) {}
+
+  Result<> apply(const Input& input, Output& out) override {
+    auto timed = time_.compute(input.batch, out);
+    if (!timed) return std::move(timed).error();
+    const Panes panes = assign(grid_, timed->order->values<std::int64_t>(), nothing_closed);
+    out.emit(with_windows(timed->batch, panes, schema(), grid_.size <= grid_.hop));
+    return {};
+  }
+
+ private:
+  WindowOrder time_;
+  Grid grid_;
+};
+
+/// The same, with a watermark that windows close at.
+///
+///     watermark   no key: the watermark
+///     waiting     of windows that are given when they close: end, start, row: how often it is
+///     there
+class ClosingOperator final : public Operator {
+ public:
+  ClosingOperator(data::SchemaRef schema, WindowOrder time, const Window& window, Grid grid)
+      : Operator(std::move(schema)),
+        time_(std::move(time)),
+        grid_(grid),
+        lateness_(window.lateness),
+        waits_(window.emit == WindowEmit::on_close),
+        tick_period_(window.tick_period) {}
+
+  void open(State& state) override {
+    watermark_ = &state.add_table();
+    waiting_ = &state.add_groups();
+  }
+  bool needs_each_version() const override { return true; }
+  std::optional<std::chrono::microseconds> tick_period() const override { return tick_period_; }
+
+  Result<> apply(const Input& input, Output& out) override {
+    auto timed = time_.compute(input.batch, out);
+    if (!timed) return std::move(timed).error();
+    auto closed_until = current();
+    if (!closed_until) return std::move(closed_until).error();
+    const auto times = timed->order->values<std::int64_t>();
+    const Panes panes = assign(grid_, times, *closed_until);
+    data::ChangeBatch batch = with_windows(timed->batch, panes, schema(), grid_.size <= grid_.hop);
+    out.counts().late_rows += panes.late_rows;
+    if (!waits_) {
+      out.emit(std::move(batch));
+    } else if (auto kept = keep(batch.consolidated()); !kept) {
+      return kept;
+    }
+    return lateness_ ? advance(greatest(timed->batch, times), out) : Result<>();
+  }
+  Result<> tick(data::Timestamp now, Output& out) override {
+    return advance((now - lateness_.value_or(std::chrono::microseconds(0))).time_since_epoch(),
+                   out);
+  }
+  Result<> watermark(data::Timestamp time, Output& out) override {
+    return advance(time.time_since_epoch(), out);
+  }
+
+ private:
+  Result<std::int64_t> current() {
+    auto slot = watermark_->find({});
+    if (!slot) return std::move(slot).error();
+    if (!slot->exists()) return nothing_closed;
+    std::string_view bytes = slot->value();
+    data::Column time(data::Kind::timestamp);
+    if (!data::take_ordered(bytes, time) || !bytes.empty() || time.has_nulls())
+      return Error(Errc::corruption, "state: a watermark");
+    return time.values<std::int64_t>()[0];
+  }
+
+  /// Where rows that came bring the watermark.
+  std::chrono::microseconds greatest(const data::ChangeBatch& batch,
+                                     std::span<const std::int64_t> times) const {
+    std::int64_t time = nothing_closed;
+    for (std::size_t row = 0; row < times.size(); ++row)
+      if (batch.weights()[row] > 0) time = std::max(time, times[row] - lateness_->count());
+    return std::chrono::microseconds(time);
+  }
+
+  Result<> advance(std::chrono::microseconds to, Output& out) {
+    auto before = current();
+    if (!before) return std::move(before).error();
+    // Beyond these nothing more can close, and they can be written down.
+    const std::int64_t until = std::min(to.count(), time_max);
+    if (until <= *before || until < time_min) return {};
+    auto slot = watermark_->find({});
+    if (!slot) return std::move(slot).error();
+    data::Column time(data::Kind::timestamp);
+    time.push(until);
+    std::string& bytes = slot->edit();
+    bytes.clear();
+    data::append_ordered(time, 0, bytes);
+    return waits_ ? close(until, out) : Result<>();
+  }
+
+  /// Until its windows close.
+  Result<> keep(const data::ChangeBatch& batch) {
+    const std::size_t input_columns = batch.columns().size() - 2;
+    const std::span<const data::ColumnRef> columns(batch.columns());
+    GroupTable::Group waiting = waiting_->find({});
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      bytes_.clear();
+      append_columns(columns.subspan(input_columns + 1), row, bytes_);
+      append_columns(columns.first(input_columns + 1).last(1), row, bytes_);
+      append_columns(columns.first(input_columns), row, bytes_);
+      if (auto kept = add_weight(waiting, bytes_, batch, row); !kept) return kept;
+    }
+    return {};
+  }
+
+  Result<> close(std::int64_t until, Output& out) {
+    const std::size_t input_columns = schema()->size() - 2;
+    data::BatchBuilder given(schema());
+    std::vector<std::string> closed;
+    GroupTable::Group waiting = waiting_->find({});
+    auto cursor = waiting.scan();
+    for (;;) {
+      auto more = cursor.next();
+      if (!more) return std::move(more).error();
+      if (!*more) break;
+      std::string_view item = cursor.item();
+      data::Column end(data::Kind::timestamp);
+      if (!data::take_ordered(item, end)) return Error(Errc::corruption, "state: a window");
+      if (end.values<std::int64_t>()[0] > until) break;
+      auto weight = weight_of(cursor.value());
+      if (!weight) return std::move(weight).error();
+      given.column(input_columns + 1).append_from(end, 0);
+      const bool is_row = data::take_ordered(item, given.column(input_columns)) &&
+                          take_row(item, input_columns, given) && item.empty();
+      if (!is_row) return Error(Errc::corruption, "state: a row of a window");
+      given.add_weight(*weight);
+      closed.emplace_back(cursor.item());
+    }
+    for (const std::string& item : closed) waiting.remove(item);
+    out.emit(given.finish());
+    return {};
+  }
+
+  WindowOrder time_;
+  Grid grid_;
+  std::optional<std::chrono::microseconds> lateness_;
+  bool waits_;
+  std::optional<std::chrono::microseconds> tick_period_;
+  StateTable* watermark_ = nullptr;
+  GroupTable* waiting_ = nullptr;
+  std::string bytes_;  // to use its memory again
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Operator>> make_hopping(const Window& window, const data::Schema& input,
+                                               const Library& library) {
+  const Grid grid{window.size.count(), window.hop.count(), window.offset.count()};
+  auto time = WindowOrder::make_time(window.order, grid.range(), input, library);
+  if (!time) return std::move(time).error();
+  auto schema = window_schema(input, time->type(),
+                              grid.hop < grid.size ? WindowKey::with_start : WindowKey::as_it_is);
+  if (!schema) return std::move(schema).error();
+  if (window.closes()) {
+    return std::make_unique<ClosingOperator>(*std::move(schema), *std::move(time), window, grid);
+  }
+  return std::make_unique<HoppingOperator>(*std::move(schema), *std::move(time), grid);
+}
+
+}  // namespace weir::flow::operators::internal

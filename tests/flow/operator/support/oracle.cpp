@@ -14,9 +14,11 @@
 #include <weir/flow/operator/row_number.hpp>
 #include <weir/flow/operator/source.hpp>
 #include <weir/flow/operator/top.hpp>
+#include <weir/flow/operator/window.hpp>
 #include <weir/tests/flow/operator/support/oracle_aggregate.hpp>
 #include <weir/tests/flow/operator/support/oracle_join.hpp>
 #include <weir/tests/flow/operator/support/oracle_ordered.hpp>
+#include <weir/tests/flow/operator/support/oracle_window.hpp>
 
 namespace weir::flow::operators::test {
 namespace {
@@ -83,6 +85,8 @@ Rows evaluate(const Plan& plan, const std::vector<Relation>& inputs,
     return test::evaluate(*top, inputs[0].rows, inputs[0].schema);
   if (const auto* number = dynamic_cast<const RowNumber*>(&spec))
     return test::evaluate(*number, inputs[0].rows, inputs[0].schema);
+  if (const auto* window = dynamic_cast<const Window*>(&spec))
+    return test::evaluate(*window, inputs[0].rows, inputs[0].schema);
   Rows rows;
   if (dynamic_cast<const Distinct*>(&spec) != nullptr) {
     for (const auto& [row, weight] : inputs[0].rows) rows.emplace(row, 1);

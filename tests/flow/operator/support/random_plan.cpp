@@ -1,5 +1,6 @@
 #include <weir/tests/flow/operator/support/random_plan.hpp>
 
+#include <chrono>
 #include <string>
 
 #include <weir/flow/operator/extend.hpp>
@@ -37,7 +38,7 @@ Plan RandomPlan::make(std::size_t depth) {
 }
 
 Plan RandomPlan::step(const Plan& input, std::size_t depth) {
-  switch (random_.below(9)) {
+  switch (random_.below(10)) {
     case 0: return filter(input);
     case 1: return map(input);
     case 2: return extend(input);
@@ -46,6 +47,7 @@ Plan RandomPlan::step(const Plan& input, std::size_t depth) {
     case 5: return aggregate(input);
     case 6: return join(input, depth);
     case 7: return ordered(input);
+    case 8: return window(input);
     default: {
       // Both have the same types only if one is made of the other.
       std::vector<Plan> others{filter(input)};
@@ -133,6 +135,24 @@ Plan RandomPlan::ordered(const Plan& input) {
   if (random_.one_in(3))
     return input.row_number("n" + std::to_string(schema.size()), std::move(options));
   return input.top(1 + random_.below(4), std::move(options));
+}
+
+/// By a column of times, if there is one; by the number of rows otherwise.
+Plan RandomPlan::window(const Plan& input) {
+  using namespace std::chrono_literals;
+  data::SchemaRef keeps;
+  const data::Schema& schema = schema_of(input, keeps);
+  if (schema.find("window_start")) return filter(input);
+  const std::string column = column_of(schema);
+  const data::DataType type = schema[*schema.find(column)].type;
+  const bool is_time = type == data::Kind::timestamp || type == data::Kind::date;
+  if (!is_time) return input.window(tumbling_rows(col(column), 1 + random_.below(4)));
+  switch (random_.below(4)) {
+    case 0: return input.window(tumbling(col(column), 24h));
+    case 1: return input.window(hopping(col(column), {.size = 3h, .hop = 1h}));
+    case 2: return input.window(session(col(column), 1s));
+    default: return input.window(rolling(col(column), 1s));
+  }
 }
 
 Expression RandomPlan::condition(const data::Schema& schema) {

@@ -25,6 +25,7 @@ class RandomPlan {
   Plan aggregate(const Plan& input);
   Plan join(const Plan& input, std::size_t depth);
   Plan ordered(const Plan& input);
+  Plan window(const Plan& input);
   AggregateColumn aggregate_column(const data::Schema& schema);
   std::string column_of(const data::Schema& schema) {
     return schema[random_.below(schema.size())].name;

@@ -53,6 +53,10 @@ class OrderedRows {
   void open(State& state) { rows_ = &state.add_groups(); }
 
   Result<Changes> changes(const data::ChangeBatch& batch, Output& out) const;
+  /// Calls `step(batch, changes)` with those of each group, in order, again and again until it has
+  /// taken them all.
+  template <class Step>
+  Result<> for_each_run(const data::ChangeBatch& input, Output& out, Step step);
   GroupTable::Group find(std::string_view group) { return rows_->find(group); }
 
   /// The changes of one group and the rows that are there from `from` on, in order, until
@@ -85,6 +89,18 @@ class OrderedRows {
 
 /// The changes of the group that comes first; `all` loses them.
 std::span<const OrderedRows::Change> take_group(std::span<const OrderedRows::Change>& all) noexcept;
+
+template <class Step>
+Result<> OrderedRows::for_each_run(const data::ChangeBatch& input, Output& out, Step step) {
+  auto changes = this->changes(input, out);
+  if (!changes) return std::move(changes).error();
+  std::span<const Change> all = changes->rows;
+  while (!all.empty()) {
+    for (std::span<const Change> group = take_group(all); !group.empty();)
+      if (auto done = step(changes->batch, group); !done) return done;
+  }
+  return {};
+}
 
 template <class IsEnough>
 Result<std::vector<OrderedRows::Entry>> OrderedRows::merge(std::string_view group,

@@ -22,14 +22,12 @@ class RollingOperator final : public Operator {
   void open(State& state) override { rows_.open(state); }
 
   Result<> apply(const Input& input, Output& out) override {
-    auto changes = rows_.changes(input.batch, out);
-    if (!changes) return std::move(changes).error();
     data::BatchBuilder given(schema());
-    std::span<const Change> all = changes->rows;
-    while (!all.empty()) {
-      for (std::span<const Change> group = take_group(all); !group.empty();)
-        if (auto done = roll(changes->batch, group, given); !done) return done;
-    }
+    auto done = rows_.for_each_run(
+        input.batch, out, [&](const data::ChangeBatch& batch, std::span<const Change>& changes) {
+          return roll(batch, changes, given);
+        });
+    if (!done) return done;
     out.emit(given.finish());
     return {};
   }
@@ -101,14 +99,12 @@ class RollingRowsOperator final : public Operator {
   }
 
   Result<> apply(const Input& input, Output& out) override {
-    auto changes = rows_.changes(input.batch, out);
-    if (!changes) return std::move(changes).error();
     data::BatchBuilder given(schema());
-    std::span<const Change> all = changes->rows;
-    while (!all.empty()) {
-      for (std::span<const Change> group = take_group(all); !group.empty();)
-        if (auto done = roll(changes->batch, group, given); !done) return done;
-    }
+    auto done = rows_.for_each_run(
+        input.batch, out, [&](const data::ChangeBatch& batch, std::span<const Change>& changes) {
+          return roll(batch, changes, given);
+        });
+    if (!done) return done;
     out.emit(given.finish());
     return {};
   }

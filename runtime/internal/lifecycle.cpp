@@ -107,8 +107,9 @@ void stop_children(Cell& cell, StopMode mode, StopReason::Kind kind) noexcept {
   std::unique_lock<SpinLock> hold(cell.core->tree_lock, std::defer_lock);
   if ((cell.flags & Cell::guarding) != 0) hold.lock();
   for (Cell* child = cell.first_child; child; child = child->next_sibling) {
-    leave_running(*child);
+    // The signal first: whoever sees that it is not running knows that it handles nothing more.
     child->send_signal(new StopSignal(mode, StopReason{kind, {}}));
+    leave_running(*child);
   }
 }
 

@@ -368,7 +368,7 @@ TEST(SystemStop, LeavesNothingBehind) {
   }
   EXPECT_EQ(Counted<Busy>::live(), 0);
   EXPECT_EQ(Counted<Hop>::live(), 0);
-  EXPECT_EQ(threads_of_process(), threads);
+  EXPECT_LE(threads_of_process(), threads);
 }
 
 }  // namespace

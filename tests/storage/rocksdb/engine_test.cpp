@@ -173,11 +173,12 @@ TEST_F(RocksdbEngine, ReadingWithoutWaitingFindsOnlyWhatIsInMemory) {
 
 TEST_F(RocksdbEngine, WritingDoesNotTouchTheDisk) {
   const auto engine = open();
-  const auto before = disk_.operations();
+  const auto before = disk_.operations_of_this_thread();
   for (int i = 0; i < 100; ++i) put(*engine, Family::rows, std::to_string(i), "value");
-  EXPECT_EQ(disk_.operations(), before);
+  EXPECT_EQ(disk_.operations_of_this_thread(), before);
   ASSERT_TRUE(engine->sync());
-  EXPECT_LE(disk_.operations(), before + 3) << "the log, once, and perhaps its directory";
+  EXPECT_LE(disk_.operations_of_this_thread(), before + 3)
+      << "the log, once, and perhaps its directory";
 }
 
 TEST_F(RocksdbEngine, SyncCoversWhatWasWrittenBeforeItWhileAnotherThreadWrites) {

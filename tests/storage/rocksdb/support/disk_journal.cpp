@@ -42,6 +42,7 @@ IOStatus DiskJournal::admit(const Path& path) {
   if (path.ends_with(".sst")) let_go_.wait(lock, [&] { return !is_held_; });
   if (is_down_) return failure(Fault::io_error, path);
   ++operations_;
+  ++by_thread_[std::this_thread::get_id()];
   if (crash_at_ && operations_ >= *crash_at_) {
     is_down_ = true;
     return failure(Fault::io_error, path);
@@ -145,6 +146,12 @@ void DiskJournal::undo(const NameChange& change) {
 std::uint64_t DiskJournal::operations() const {
   const std::lock_guard lock(mutex_);
   return operations_;
+}
+
+std::uint64_t DiskJournal::operations_of_this_thread() const {
+  const std::lock_guard lock(mutex_);
+  const auto at = by_thread_.find(std::this_thread::get_id());
+  return at == by_thread_.end() ? 0 : at->second;
 }
 
 void DiskJournal::fail_at(std::uint64_t nth, Fault fault) {

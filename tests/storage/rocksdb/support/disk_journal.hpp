@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <rocksdb/io_status.h>
@@ -39,6 +40,7 @@ class DiskJournal {
   void removing(const Path& path);
 
   std::uint64_t operations() const;
+  std::uint64_t operations_of_this_thread() const;
   void fail_at(std::uint64_t nth, FaultyDisk::Fault fault);
   void hold(bool is_held);
   void crash_at(std::uint64_t nth);
@@ -72,6 +74,7 @@ class DiskJournal {
   std::map<Path, std::shared_ptr<Inode>> inodes_;  // others hold what they did from the beginning
   std::vector<NameChange> changes_;                // of names, not yet synced
   std::uint64_t operations_ = 0;
+  std::map<std::thread::id, std::uint64_t> by_thread_;  // of all time
   std::optional<std::uint64_t> crash_at_;
   std::optional<std::uint64_t> fail_at_;
   FaultyDisk::Fault fault_ = FaultyDisk::Fault::io_error;

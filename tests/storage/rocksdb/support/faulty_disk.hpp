@@ -29,6 +29,8 @@ class FaultyDisk {
 
   /// So many operations since the disk was made, or the last `fail_at`, `crash_at` or `crash`.
   std::uint64_t operations() const;
+  /// Those that the calling thread made, since the disk was made. RocksDB tidies up on others.
+  std::uint64_t operations_of_this_thread() const;
   /// The n-th operation from now fails, and all after it, until `repair`.
   void fail_at(std::uint64_t nth, Fault fault);
   void repair();

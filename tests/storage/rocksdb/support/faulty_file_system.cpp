@@ -175,6 +175,9 @@ Result<std::unique_ptr<engine::Engine>> FaultyDisk::open(EngineOptions options) 
 }
 
 std::uint64_t FaultyDisk::operations() const { return files_->journal().operations(); }
+std::uint64_t FaultyDisk::operations_of_this_thread() const {
+  return files_->journal().operations_of_this_thread();
+}
 void FaultyDisk::fail_at(std::uint64_t nth, Fault fault) { files_->journal().fail_at(nth, fault); }
 void FaultyDisk::repair() { files_->journal().repair(); }
 void FaultyDisk::hold_sorted_files() { files_->journal().hold(true); }

@@ -23,6 +23,27 @@ void keep(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");
 }
 
+/// Loads orders, then measures what changes of them cost; `query.apply(batch, out)` adds rows.
+template <class Row, class Query>
+void run_orders(const char* name, const OrderLoad& load, Query query) {
+  std::vector<Row> out;
+  for (const OrderBatch& batch : load.loading) {
+    out.clear();
+    query.apply(batch, out);
+  }
+  std::int64_t changes = 0;
+  Stopwatch watch;
+  watch.start();
+  for (const OrderBatch& batch : load.changing) {
+    out.clear();
+    query.apply(batch, out);
+    keep(out);
+    changes += static_cast<std::int64_t>(batch.size());
+  }
+  watch.stop();
+  print_result(name, watch.elapsed_ns() / static_cast<double>(changes), "ns");
+}
+
 void filter_map() {
   struct Out {
     std::int64_t id;
@@ -113,23 +134,7 @@ class Groups {
 };
 
 void group_by(const char* name, const OrderLoad& load, bool has_max) {
-  Groups groups(has_max);
-  std::vector<Groups::Row> out;
-  for (const OrderBatch& batch : load.loading) {
-    out.clear();
-    groups.apply(batch, out);
-  }
-  std::int64_t changes = 0;
-  Stopwatch watch;
-  watch.start();
-  for (const OrderBatch& batch : load.changing) {
-    out.clear();
-    groups.apply(batch, out);
-    keep(out);
-    changes += static_cast<std::int64_t>(batch.size());
-  }
-  watch.stop();
-  print_result(name, watch.elapsed_ns() / static_cast<double>(changes), "ns");
+  run_orders<Groups::Row>(name, load, Groups(has_max));
 }
 
 void group_by_few() {
@@ -283,24 +288,7 @@ class Tops {
 };
 
 void top_n() {
-  const OrderLoad load = make_orders(top_groups(), top_loaded(), top_changed());
-  Tops tops;
-  std::vector<OrderChange> out;
-  for (const OrderBatch& batch : load.loading) {
-    out.clear();
-    tops.apply(batch, out);
-  }
-  std::int64_t changes = 0;
-  Stopwatch watch;
-  watch.start();
-  for (const OrderBatch& batch : load.changing) {
-    out.clear();
-    tops.apply(batch, out);
-    keep(out);
-    changes += static_cast<std::int64_t>(batch.size());
-  }
-  watch.stop();
-  print_result("top_n", watch.elapsed_ns() / static_cast<double>(changes), "ns");
+  run_orders<OrderChange>("top_n", make_orders(top_groups(), top_loaded(), top_changed()), Tops());
 }
 
 }  // namespace

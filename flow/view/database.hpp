@@ -8,11 +8,11 @@
 #include <weir/flow/data/schema.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
 #include <weir/flow/operator/plan.hpp>
-#include <weir/flow/view/flow_status.hpp>
 #include <weir/flow/view/relation.hpp>
 #include <weir/flow/view/snapshot.hpp>
 #include <weir/flow/view/subscription.hpp>
 #include <weir/flow/view/transaction.hpp>
+#include <weir/flow/view/view_status.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/storage/change_log.hpp>
 #include <weir/storage/store.hpp>

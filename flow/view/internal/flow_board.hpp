@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include <weir/flow/view/flow_status.hpp>
+#include <weir/flow/view/view_status.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/runtime/try.hpp>

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include <weir/flow/view/flow_status.hpp>
 #include <weir/flow/view/internal/flow_definition.hpp>
+#include <weir/flow/view/view_status.hpp>
 
 // Persisted: never change. docs/storage_format.md has the bytes.
 namespace weir::flow::view::internal {

@@ -1,4 +1,4 @@
-#include <weir/flow/view/flow_status.hpp>
+#include <weir/flow/view/view_status.hpp>
 
 namespace weir::flow::view {
 

@@ -17,10 +17,11 @@
 namespace weir::flow::operators {
 
 /// What becomes of a row that cannot be computed, for instance since it divides by zero.
+/// Persisted: never renumber.
 enum class RowErrorPolicy : std::uint8_t {
-  fail,  // the flow stops at it
-  null,  // what could not be computed is null
-  drop,  // the row is left out, and counted
+  fail = 0,  // the flow stops at it
+  null = 1,  // what could not be computed is null
+  drop = 2,  // the row is left out, and counted
 };
 
 /// What operators saw that is not part of their output.

@@ -271,7 +271,8 @@ Task<Result<Relation>> Database::create_table(std::string name, data::SchemaRef 
   co_return Relation(std::move(info));
 }
 
-Task<Result<Relation>> Database::create_view(std::string name, operators::Plan plan) {
+Task<Result<Relation>> Database::create_view(std::string name, operators::Plan plan,
+                                             ViewOptions options) {
   const auto core = core_;
   if (name.empty()) co_return Error(Errc::invalid_argument, "a view must have a name");
   auto graph = operators::Graph::make(plan, {.library = core->library});
@@ -282,6 +283,7 @@ Task<Result<Relation>> Database::create_view(std::string name, operators::Plan p
   auto outcome = std::make_shared<Outcome>();
   outcome->entry = internal::make_entry(RelationKind::view, name, *(*graph)->schema());
   outcome->entry.plan = plan.encode();
+  outcome->entry.row_errors = options.row_errors;
   auto added = co_await storage::transact(
       core->store, {}, &add_view, core->catalog,
       std::make_shared<const std::vector<operators::Graph::SourceInfo>>(std::move(sources)),

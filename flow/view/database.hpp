@@ -12,6 +12,7 @@
 #include <weir/flow/view/snapshot.hpp>
 #include <weir/flow/view/subscription.hpp>
 #include <weir/flow/view/transaction.hpp>
+#include <weir/flow/view/view_options.hpp>
 #include <weir/flow/view/view_status.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/storage/change_log.hpp>
@@ -29,7 +30,7 @@ struct DatabaseOptions {
   std::size_t workers = 2;
   /// State of each flow that is kept in memory; the rest is read when it is needed.
   std::size_t state_memory_max = std::size_t{64} << 20;
-  /// What becomes of rows that cannot be computed.
+  /// What becomes of rows that cannot be computed, where a view does not say so itself.
   operators::RowErrorPolicy row_errors = operators::RowErrorPolicy::fail;
   /// Functions and operators of yours. They outlive the database.
   operators::Library library = {};
@@ -83,7 +84,8 @@ class Database {
   /// A view that follows a query over tables and other views: `from(orders).filter(...)`. The rows
   /// that are there already are taken bit by bit; `fresh` waits for that. Errors name the path to
   /// what is wrong.
-  Task<Result<Relation>> create_view(std::string name, operators::Plan plan);
+  Task<Result<Relation>> create_view(std::string name, operators::Plan plan,
+                                     ViewOptions options = {});
   /// `in_use` lists the views that read it.
   Task<Result<>> drop_view(std::string name);
   /// Waits until the view shows the tables as of `version` or later, and gives the version that it

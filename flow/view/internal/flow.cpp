@@ -14,8 +14,9 @@ namespace weir::flow::view::internal {
 Result<std::unique_ptr<Flow>> Flow::make(FlowDefinitionRef definition, const FlowOptions& options,
                                          FlowStateReader reader, bool is_new) {
   std::unique_ptr<Flow> flow(new Flow(std::move(definition), std::move(reader)));
-  operators::GraphOptions graph_options{.row_errors = options.row_errors,
-                                        .library = options.library};
+  operators::GraphOptions graph_options{
+      .row_errors = flow->definition_->view->entry.row_errors.value_or(options.row_errors),
+      .library = options.library};
   graph_options.state = {
       .memory_max = options.state_memory_max, .reader = &flow->reader_, .is_new = is_new};
   auto graph = operators::Graph::make(flow->definition_->plan, graph_options);

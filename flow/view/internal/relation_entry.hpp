@@ -8,6 +8,7 @@
 
 #include <weir/flow/data/schema.hpp>
 #include <weir/flow/data/value.hpp>
+#include <weir/flow/operator/operator.hpp>
 #include <weir/runtime/result.hpp>
 
 // Persisted, in the catalog: never change. docs/storage_format.md has the bytes.
@@ -52,10 +53,11 @@ struct RelationEntry {
   /// The query of a view: the bytes of an `operators::Plan`, and where its sources are.
   std::string plan = {};
   std::vector<SourceEntry> sources = {};
+  std::optional<operators::RowErrorPolicy> row_errors = {};
 
   static auto weir_fields(auto& self) {
     return std::tie(self.kind, self.name, self.layouts, self.key, self.next_column, self.plan,
-                    self.sources);
+                    self.sources, self.row_errors);
   }
   friend bool operator==(const RelationEntry&, const RelationEntry&) = default;
 };

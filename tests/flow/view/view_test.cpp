@@ -211,6 +211,25 @@ TEST_F(ViewTest, JoinsAndSumsWhatItReads) {
   EXPECT_EQ(fresh_rows(worth), "+1 ('apples', 24)\n+1 ('pears', 50)\n");
 }
 
+TEST_F(ViewTest, DoesWithRowsThatCannotBeComputedWhatItWasToldTo) {
+  reopen({.failures_max = 1});
+  const Relation orders = make_orders({{1, "apples", 0}, {2, "pears", 5}});
+  const operators::Plan inverse =
+      from(orders).map({{"id", col("id")}, {"inverse", data::lit(10) / col("amount")}});
+  const auto make = [&](const char* name, ViewOptions options) {
+    return run(database().create_view(name, inverse, options)).value();
+  };
+  const Relation dropping = make("dropping", {.row_errors = operators::RowErrorPolicy::drop});
+  const Relation nulling = make("nulling", {.row_errors = operators::RowErrorPolicy::null});
+  const Relation failing = make("failing", {});
+  EXPECT_EQ(fresh_rows(dropping), "+1 (2, 2)\n");
+  EXPECT_EQ(fresh_rows(nulling), "+1 (1, null)\n+1 (2, 2)\n");
+  EXPECT_NE(fresh_rows(failing).find("division by zero"), std::string::npos);
+  reopen();
+  insert(run(database().relation("orders")).value(), {{3, "plums", 0}});
+  EXPECT_EQ(fresh_rows(run(database().relation("dropping")).value()), "+1 (2, 2)\n");
+}
+
 TEST_F(ViewTest, KeepsItsColumnsWhateverTheyAreCalledLater) {
   const Relation orders = make_orders({{1, "apples", 50}});
   const Relation large =

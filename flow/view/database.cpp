@@ -77,7 +77,7 @@ Task<Result<>> follow(storage::Transaction& transaction, CatalogRef catalog, std
                       RelationEntry view_entry, bool follows) {
   for (const SourceEntry& source : view_entry.sources) {
     WEIR_CO_TRY(entry, co_await catalog->read(transaction, source.relation));
-    if (entry.kind != RelationKind::table) continue;
+    if (entry.kind == RelationKind::view) continue;
     std::erase(entry.followers, view);
     if (follows) entry.followers.push_back(view);
     catalog->replace(transaction, source.relation, entry);

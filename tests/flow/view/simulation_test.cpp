@@ -293,6 +293,7 @@ class Teller final : public Actor<Transfer> {
   Task<> on(Transfer work) {
     for (; work.transfers > 0; --work.transfers) {
       const auto done = co_await transfer();
+      // Flows are not shown rows that have changed since: only the writer itself is refused.
       EXPECT_TRUE(done || done.error() == storage::Errc::conflict || is_refused(done.error()))
           << done.error().message();
     }

@@ -266,19 +266,6 @@ TEST_F(TransactionalTest, I13IsAsItWasAfterAConflict) {
   EXPECT_EQ(rows_at(version, totals), "+1 ('apples', 6)\n");
 }
 
-TEST_F(TransactionalTest, FlowsNeverSeeChangesOfRowsThatHaveChangedSince) {
-  const Relation orders = make_orders({{1, "apples", 5}});
-  const Relation names = make("names", from(orders).map({{"item", col("item")}}));
-  auto late = database().begin();
-  ASSERT_TRUE(run(late.remove(orders, {1})));
-  auto early = database().begin();
-  ASSERT_TRUE(run(early.remove(orders, {1})));
-  ASSERT_TRUE(run(early.commit()));
-  // Removing the row again would be an error of the view, not of the writer.
-  EXPECT_EQ(run(late.commit()).error(), storage::Errc::conflict);
-  EXPECT_EQ(rows_of(names), "");
-}
-
 TEST_F(TransactionalTest, ComesBetweenTransactionsThatAreUnderWay) {
   const Relation orders = make_orders({{1, "apples", 5}});
   auto subscription = database().subscribe(orders).value();

@@ -322,6 +322,31 @@ TEST_F(TransactionalTest, TakesTheRowsThatWereThereBitByBitWhileOthersWrite) {
   EXPECT_GE(database().status(totals)->rows_taken, 999u);
 }
 
+TEST_F(TransactionalTest, IsTakenBitByBitByADeferredViewWhileOthersWrite) {
+  std::vector<Row> rows;
+  for (int id = 0; id < 999; ++id) rows.push_back({id, "apples", 1});
+  const Relation orders = make_orders(rows);
+  const Relation all = make("all", from(orders).filter(col("amount") > 0));
+  for (int round = 0; round < 10; ++round) {
+    const std::string name = "late" + std::to_string(round);
+    const Relation late = run(database().create_view(name, totals_of(all))).value();
+    for (int id = 0; id < 50; ++id) {
+      auto transaction = database().begin();
+      ASSERT_TRUE(run(transaction.upsert(orders, {id * 19 + round, "apples", 3 + round})));
+      ASSERT_TRUE(run(transaction.upsert(orders, {id * 17, "apples", -round})));
+      ASSERT_TRUE(run(transaction.commit()));
+    }
+    ASSERT_TRUE(run(database().fresh(late, store().version())));
+    std::int64_t total = 0;
+    Snapshot now = database().read();
+    auto scan = now.scan(all);
+    for (auto batch = run(scan.next()).value(); !batch.is_empty(); batch = run(scan.next()).value())
+      for (std::size_t row = 0; row < batch.size(); ++row)
+        total += batch.column(2).value(row).as<std::int64_t>();
+    ASSERT_EQ(rows_of(late), "+1 ('apples', " + std::to_string(total) + ")\n");
+  }
+}
+
 TEST_F(TransactionalTest, GoesOnAfterARestart) {
   Relation orders = make_orders({{1, "apples", 5}});
   make("totals", totals_of(orders));

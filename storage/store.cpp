@@ -154,6 +154,8 @@ Result<ReadTransaction> Store::read_at(Version version) const {
 
 ChangeLog Store::log() const { return ChangeLog(core_); }
 
+CurrentState Store::current_state() const { return CurrentState(core_); }
+
 Task<Result<>> Store::collect() {
   return [](std::shared_ptr<StoreCore> core) -> Task<Result<>> {
     WEIR_CO_TRY_VOID(co_await core->committer.ask<internal::Collect>().within(forever));

@@ -12,6 +12,7 @@
 #include <weir/runtime/task.hpp>
 #include <weir/storage/backup.hpp>
 #include <weir/storage/change_log.hpp>
+#include <weir/storage/current_state.hpp>
 #include <weir/storage/options.hpp>
 #include <weir/storage/read_transaction.hpp>
 #include <weir/storage/space.hpp>
@@ -63,6 +64,8 @@ class Store {
   /// not there yet.
   Result<ReadTransaction> read_at(Version version) const;
   ChangeLog log() const;
+  /// For who alone writes some state, and has submitted more of it than can be seen.
+  CurrentState current_state() const;
 
   /// Copies the store, as it is, into a new directory on the same file system; `restore_backup`
   /// makes a store of it again. Commits go on meanwhile.

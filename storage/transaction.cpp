@@ -11,6 +11,12 @@ Error ended(Version version) {
                "the transaction that began at version " + to_string(version) + " has ended");
 }
 
+/// A coroutine of its own, as one that waits must not refer to a transaction that has ended.
+template <class T>
+Task<Result<T>> fails(Error error) {
+  co_return error;
+}
+
 }  // namespace
 
 Result<std::optional<Checkpoint>> GetCheckpoint::decode(Result<std::optional<std::string>> bytes) {
@@ -74,11 +80,25 @@ void Transaction::set_origin(std::string origin) {
   if (state_) state_->set_origin(std::move(origin));
 }
 
-Task<Result<Version>> Transaction::commit() {
-  if (!state_) {
-    // A coroutine of its own, as this one must not refer to the transaction.
-    return [](Error error) -> Task<Result<Version>> { co_return error; }(ended(version_));
+Task<Result<std::vector<Change>>> Transaction::find_changes(const internal::SpaceHandle& space) {
+  if (!state_) return fails<std::vector<Change>>(ended(version_));
+  if (auto known = check_space(*state_->core(), space); !known) {
+    return fails<std::vector<Change>>(known.error());
   }
+  return state_->find_changes(internal::row_key(space.id(), {}), internal::space_end(space.id()));
+}
+
+Task<Result<>> Transaction::validate() const {
+  return state_ ? state_->validate() : fails<void>(ended(version_));
+}
+
+Task<Result<Version>> Transaction::submit() {
+  if (!state_) return fails<Version>(ended(version_));
+  return internal::TransactionState::submit(std::move(state_));
+}
+
+Task<Result<Version>> Transaction::commit() {
+  if (!state_) return fails<Version>(ended(version_));
   return internal::TransactionState::commit(std::move(state_));
 }
 

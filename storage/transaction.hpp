@@ -5,8 +5,10 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <weir/runtime/task.hpp>
+#include <weir/storage/change.hpp>
 #include <weir/storage/checkpoint.hpp>
 #include <weir/storage/get.hpp>
 #include <weir/storage/internal/space_key.hpp>
@@ -80,6 +82,15 @@ class Transaction {
   /// Who commits, for those who read the change log.
   void set_origin(std::string origin);
 
+  /// What it does to the rows of a space, in order of keys; all that it writes there counts as
+  /// read. The transaction outlives the task, and the views last until it is written or ends.
+  template <class K, class V>
+  Task<Result<std::vector<Change>>> changes(const RowSpace<K, V>& space) {
+    return find_changes(space);
+  }
+  /// `conflict` if others have since written what it read. The transaction outlives the task.
+  Task<Result<>> validate() const;
+
   /// Makes the writes true, all or none, and gives the version that has them. When it returns they
   /// are as durable as the store's options say, and visible to everyone. Without writes it gives
   /// the version that was read. Once it has begun it is not cancelled with its caller, since the
@@ -88,6 +99,10 @@ class Transaction {
   /// `conflict`: run it again. `failed` and errors of the disk: nothing is committed until the
   /// store is reopened.
   Task<Result<Version>> commit();
+  /// The same, but without waiting for that: it gives the version as soon as nothing but a failure
+  /// of the store, after which nothing is committed, can keep it from becoming true. Others see it,
+  /// and it is durable, once the store's `version` is there: `ChangeLog::wait_past` waits for it.
+  Task<Result<Version>> submit();
 
  private:
   friend class Store;
@@ -99,6 +114,7 @@ class Transaction {
                            internal::RowCursor::Range range);
   void write(const internal::SpaceHandle& space, internal::WriteKind kind, std::string key,
              std::optional<std::string> value);
+  Task<Result<std::vector<Change>>> find_changes(const internal::SpaceHandle& space);
 
   Version version_;
   std::unique_ptr<internal::TransactionState> state_;  // null when it has ended

@@ -114,6 +114,12 @@ std::optional<std::chrono::microseconds> Graph::tick_period() const noexcept {
   return shortest;
 }
 
+std::string_view Graph::ticking_operator() const noexcept {
+  const auto ticks = [](const Node& node) { return node.op->tick_period().has_value(); };
+  const auto at = std::ranges::find_if(nodes_, ticks);
+  return at == nodes_.end() ? std::string_view() : std::string_view(at->path);
+}
+
 Result<data::ChangeBatch> Graph::run(std::span<const SourceChanges> changes) {
   for (const auto& [source, batch] : changes) {
     bool is_known = false;

@@ -53,6 +53,8 @@ class Graph {
   bool needs_each_version() const noexcept;
   /// The shortest of its operators' periods.
   std::optional<std::chrono::microseconds> tick_period() const noexcept;
+  /// The path to an operator that has a period; empty if none has.
+  std::string_view ticking_operator() const noexcept;
 
   /// What these changes make of the result, each row once. Errors name the operator.
   Result<data::ChangeBatch> run(std::span<const SourceChanges> changes);

@@ -71,6 +71,20 @@ Task<Result<>> check_unread(storage::Transaction& transaction, CatalogRef catalo
   co_return Error(Errc::in_use, what + " is read by " + names);
 }
 
+/// Tells the tables that a transactional view reads that it does, or does not any more: who writes
+/// them knows by that, and who did not know meets a conflict.
+Task<Result<>> follow(storage::Transaction& transaction, CatalogRef catalog, std::uint64_t view,
+                      RelationEntry view_entry, bool follows) {
+  for (const SourceEntry& source : view_entry.sources) {
+    WEIR_CO_TRY(entry, co_await catalog->read(transaction, source.relation));
+    if (entry.kind == RelationKind::view) continue;
+    std::erase(entry.followers, view);
+    if (follows) entry.followers.push_back(view);
+    catalog->replace(transaction, source.relation, entry);
+  }
+  co_return {};
+}
+
 Task<Result<>> remove_relation(storage::Transaction& transaction, CatalogRef catalog,
                                std::string name, RelationKind kind) {
   WEIR_CO_TRY(id, co_await catalog->find(transaction, name));
@@ -81,6 +95,7 @@ Task<Result<>> remove_relation(storage::Transaction& transaction, CatalogRef cat
   }
   WEIR_CO_TRY_VOID(co_await check_unread(transaction, catalog, id, std::nullopt, "'" + name + "'"));
   catalog->remove(transaction, id, name);
+  if (entry.is_transactional()) co_return co_await follow(transaction, catalog, id, entry, false);
   co_return {};
 }
 
@@ -96,10 +111,15 @@ Task<Result<Relation>> alter(const storage::Store* store, CatalogRef catalog, st
 
 /// Where a source of a plan is: the relation, and those of its columns that the plan knows.
 Task<Result<SourceEntry>> find_source(storage::Transaction& transaction, CatalogRef catalog,
-                                      operators::Graph::SourceInfo source) {
+                                      operators::Graph::SourceInfo source, ViewUpdate update) {
   SourceEntry found{.name = source.name};
   WEIR_CO_TRY(id, co_await catalog->find(transaction, source.name));
   WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
+  const bool is_deferred = entry.kind == RelationKind::view && !entry.is_transactional();
+  if (update == ViewUpdate::transactional && is_deferred) {
+    co_return Error(Errc::invalid_argument, "a transactional view cannot read '" + source.name +
+                                                "', which is a deferred view");
+  }
   found.relation = id;
   for (const data::Field& field : source.schema->fields()) {
     const auto& columns = entry.layouts.back();
@@ -123,10 +143,19 @@ Task<Result<>> add_view(storage::Transaction& transaction, CatalogRef catalog,
                         std::shared_ptr<Outcome> outcome) {
   outcome->entry.sources.clear();
   for (const auto& source : *sources) {
-    WEIR_CO_TRY(found, co_await find_source(transaction, catalog, source));
+    WEIR_CO_TRY(found, co_await find_source(transaction, catalog, source, outcome->entry.update));
     outcome->entry.sources.push_back(std::move(found));
   }
-  co_return co_await add_relation(transaction, catalog, outcome);
+  WEIR_CO_TRY_VOID(co_await add_relation(transaction, catalog, outcome));
+  if (!outcome->entry.is_transactional()) co_return {};
+  co_return co_await follow(transaction, catalog, outcome->id, outcome->entry, true);
+}
+
+/// Lets whoever keeps transactional views change which there are.
+Task<Result<storage::Version>> change_views(
+    internal::TransactionalFlows::Ref flows,
+    std::function<Task<Result<storage::Version>>()> change) {
+  co_return co_await flows.ask<internal::ChangeViews>(std::move(change)).within(forever);
 }
 
 /// Each source once. A name stands for one schema.
@@ -206,6 +235,13 @@ Result<> drop_column_of(RelationEntry& entry, const std::string& name) {
   return {};
 }
 
+std::optional<ViewStatus> status_of(const internal::DatabaseCore& core, const Relation& view) {
+  auto status = core.board->find(view.id());
+  if (status && view.is_transactional() && status->phase == ViewPhase::live)
+    status->position = core.store->version();
+  return status;
+}
+
 }  // namespace
 
 Database::Database(std::shared_ptr<internal::DatabaseCore> core) noexcept
@@ -218,6 +254,7 @@ Database::~Database() {
     static_cast<void>(core_->store->system().run(close()));
   } catch (const std::exception&) {
     // Inside an actor, which must not wait, or the system has stopped and with it the views.
+    core_->flows.stop();
     core_->coordinator.stop();
   }
 }
@@ -234,17 +271,27 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
   core->catalog = std::make_shared<const Catalog>(std::move(catalog));
   core->board = std::make_shared<internal::FlowBoard>();
   core->gone = std::make_shared<SequenceBarrier>();
+  core->flows_gone = std::make_shared<SequenceBarrier>();
+  const internal::FlowOptions flow{.state_memory_max = options.state_memory_max,
+                                   .row_errors = options.row_errors,
+                                   .library = options.library};
+  core->flows = store->system().spawn<internal::TransactionalFlows>(
+      SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, store,
+      core->catalog, core->board, core->flows_gone,
+      internal::TransactionalOptions{.flow = flow,
+                                     .backfill_rows = options.backfill_rows,
+                                     .retry_backoff = options.retry_backoff,
+                                     .failures_max = options.failures_max});
   core->coordinator = store->system().spawn<internal::Coordinator>(
       SpawnOptions{.name = "flow.coordinator"}, store, core->catalog, core->board, core->gone,
-      internal::CoordinatorOptions{.flow = {.state_memory_max = options.state_memory_max,
-                                            .row_errors = options.row_errors,
-                                            .library = options.library},
+      internal::CoordinatorOptions{.flow = flow,
                                    .workers = options.workers,
                                    .backfill_rows = options.backfill_rows,
                                    .cycle = options.cycle,
                                    .retry_backoff = options.retry_backoff,
                                    .failures_max = options.failures_max});
   Database database(core);
+  WEIR_CO_TRY_VOID(co_await core->flows.ask<internal::LoadViews>().within(forever));
   WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::Start>().within(forever));
   co_return std::move(database);
 }
@@ -252,6 +299,8 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
 Task<Result<>> Database::close() {
   const auto core = core_;
   const CancellationShield shield;
+  core->flows.stop(Stop::when_drained);
+  WEIR_CO_TRY_VOID(co_await core->flows_gone->wait_until(1));
   static_cast<void>(co_await core->coordinator.ask<internal::Close>().within(forever));
   core->coordinator.stop(Stop::when_drained);
   WEIR_CO_TRY_VOID(co_await core->gone->wait_until(1));
@@ -279,15 +328,24 @@ Task<Result<Relation>> Database::create_view(std::string name, operators::Plan p
   if (!graph) {
     co_return Error(graph.error().code(), "view '" + name + "': " + graph.error().detail());
   }
+  const std::string_view ticking = (*graph)->ticking_operator();
+  if (options.update == ViewUpdate::transactional && !ticking.empty()) {
+    co_return Error(Errc::invalid_argument, "view '" + name + "': " + std::string(ticking) +
+                                                ": goes by the clock, which no transaction does");
+  }
   WEIR_CO_TRY(sources, sources_of(**graph));
   auto outcome = std::make_shared<Outcome>();
   outcome->entry = internal::make_entry(RelationKind::view, name, *(*graph)->schema());
   outcome->entry.plan = plan.encode();
   outcome->entry.row_errors = options.row_errors;
-  auto added = co_await storage::transact(
-      core->store, {}, &add_view, core->catalog,
-      std::make_shared<const std::vector<operators::Graph::SourceInfo>>(std::move(sources)),
-      outcome);
+  outcome->entry.update = options.update;
+  const auto known =
+      std::make_shared<const std::vector<operators::Graph::SourceInfo>>(std::move(sources));
+  const auto change = [store = core->store, catalog = core->catalog, known, outcome] {
+    return storage::transact(store, {}, &add_view, catalog, known, outcome);
+  };
+  auto added = outcome->entry.is_transactional() ? co_await change_views(core->flows, change)
+                                                 : co_await change();
   if (!added)
     co_return Error(added.error().code(), "view '" + name + "': " + added.error().detail());
   WEIR_CO_TRY(info, co_await core->catalog->load(outcome->id, outcome->entry));
@@ -357,8 +415,10 @@ Task<Result<>> Database::drop_table(std::string name) {
 
 Task<Result<>> Database::drop_view(std::string name) {
   const auto core = core_;
-  WEIR_CO_TRY(version, co_await storage::transact(core->store, {}, &remove_relation, core->catalog,
-                                                  std::move(name), RelationKind::view));
+  const auto change = [store = core->store, catalog = core->catalog, name = std::move(name)] {
+    return storage::transact(store, {}, &remove_relation, catalog, name, RelationKind::view);
+  };
+  WEIR_CO_TRY(version, co_await change_views(core->flows, change));
   // Once the coordinator has seen it, nothing writes there any more.
   WEIR_CO_TRY_VOID(co_await core->board->reach(version));
   co_return co_await core->catalog->sweep();
@@ -366,14 +426,17 @@ Task<Result<>> Database::drop_view(std::string name) {
 
 Task<Result<storage::Version>> Database::fresh(Relation view, storage::Version version) const {
   const auto core = core_;
+  // A transactional view has what the store has.
+  if (view.is_transactional() && version > core->store->version())
+    WEIR_CO_TRY_VOID(co_await core->store->log().wait_past({version.number - 1}));
   for (;;) {
     const std::uint64_t seen = core->board->changes().published();
-    const auto status = core->board->find(view.id());
+    const auto status = status_of(*core, view);
     if (status && status->phase == ViewPhase::quarantined)
       co_return Error(Errc::quarantined, "view '" + view.name() + "': " + status->error);
     if (status && status->phase == ViewPhase::live && status->position >= version)
       co_return status->position;
-    if (!status && core->board->position() >= version) {
+    if (!status && (view.is_transactional() || core->board->position() >= version)) {
       // Seen, and not there any more.
       co_return Error(Errc::unknown_relation, "view '" + view.name() + "'");
     }
@@ -382,16 +445,20 @@ Task<Result<storage::Version>> Database::fresh(Relation view, storage::Version v
 }
 
 std::optional<ViewStatus> Database::status(const Relation& view) const {
-  return core_->board->find(view.id());
+  return status_of(*core_, view);
 }
 
 Task<Result<>> Database::rebuild(Relation view) {
   const auto core = core_;
-  WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::RebuildFlow>(view.id()));
+  if (view.is_transactional()) {
+    WEIR_CO_TRY_VOID(co_await core->flows.ask<internal::RebuildView>(view.id()).within(forever));
+  } else {
+    WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::RebuildFlow>(view.id()));
+  }
   co_return {};
 }
 
-Transaction Database::begin() const { return Transaction(core_->store->begin(), core_->catalog); }
+Transaction Database::begin() const { return Transaction(core_->store->begin(), core_); }
 
 Snapshot Database::read() const { return Snapshot(core_->store->read(), core_->catalog); }
 

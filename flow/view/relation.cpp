@@ -11,4 +11,6 @@ bool Relation::is_view() const noexcept {
   return info_->entry.kind == internal::RelationKind::view;
 }
 
+bool Relation::is_transactional() const noexcept { return info_->entry.is_transactional(); }
+
 }  // namespace weir::flow::view

@@ -23,7 +23,12 @@ class Relation {
   const std::string& name() const noexcept;
   const data::SchemaRef& schema() const noexcept;
   bool is_view() const noexcept;
+  /// Whether it is a view that is part of the commits which change it.
+  bool is_transactional() const noexcept;
   const internal::RelationInfo& info() const noexcept { return *info_; }
+  const std::shared_ptr<const internal::RelationInfo>& shared_info() const noexcept {
+    return info_;
+  }
 
  private:
   std::shared_ptr<const internal::RelationInfo> info_;

@@ -6,6 +6,7 @@
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/database_core.hpp>
+#include <weir/flow/view/internal/flow_run.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/runtime/try.hpp>
 
@@ -85,12 +86,8 @@ Result<std::optional<Delta>> Subscription::Following::take(
   const internal::RelationInfo& info = relation.info();
   data::BatchBuilder builder(relation.schema());
   for (const storage::Change& change : record.of(info.rows.id())) {
-    Result<> decoded;
-    if (change.kind != storage::ChangeKind::insert)
-      decoded = info.format.decode(change.key, change.before, -1, builder);
-    if (decoded && change.kind != storage::ChangeKind::remove)
-      decoded = info.format.decode(change.key, change.after, 1, builder);
-    if (!decoded) return std::move(decoded).error();
+    if (auto decoded = internal::decode_change(info, change, builder); !decoded)
+      return std::move(decoded).error();
   }
   // A row of a view that is there twice now instead of once came once.
   data::ChangeBatch changes = builder.finish().consolidated();
@@ -104,7 +101,8 @@ Result<> Subscription::Following::check(const storage::ChangeRecord& record) con
   for (const storage::Change& change : record.of(catalog->relations().id())) {
     auto decoded = catalog->relations().decode(change);
     if (!decoded) return std::move(decoded).error();
-    if (decoded->key == relation.id() && decoded->before)
+    const bool is_other = decoded->before && decoded->before != decoded->after;
+    if (decoded->key == relation.id() && is_other)
       return Error(Errc::stale_relation, "'" + relation.name() + "'");
   }
   for (const storage::Change& change : record.of(catalog->ready().id())) {

@@ -5,6 +5,7 @@
 
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/catalog.hpp>
+#include <weir/flow/view/internal/database_core.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/flow/view/internal/row_access.hpp>
 #include <weir/runtime/try.hpp>
@@ -16,8 +17,8 @@ using internal::EncodedValue;
 using internal::RelationInfo;
 
 Transaction::Transaction(storage::Transaction transaction,
-                         std::shared_ptr<const internal::Catalog> catalog) noexcept
-    : transaction_(std::move(transaction)), catalog_(std::move(catalog)) {}
+                         std::shared_ptr<const internal::DatabaseCore> core) noexcept
+    : transaction_(std::move(transaction)), core_(std::move(core)), catalog_(core_->catalog) {}
 
 Task<Result<>> Transaction::check(Relation relation) {
   const RelationInfo& info = relation.info();
@@ -27,6 +28,7 @@ Task<Result<>> Transaction::check(Relation relation) {
   if (!entry || *entry != info.entry)
     co_return Error(Errc::stale_relation, "'" + relation.name() + "'");
   checked_.insert(&info);
+  if (!entry->followers.empty()) followed_.emplace(info.id, relation.shared_info());
   co_return {};
 }
 
@@ -106,6 +108,14 @@ Task<Result<std::optional<Row>>> Transaction::get(Relation relation, Row key) {
   if (!found) co_return std::optional<Row>();
   WEIR_CO_TRY(row, internal::decode_row(relation.info(), encoded, *found));
   co_return std::optional(std::move(row));
+}
+
+Task<Result<storage::Version>> Transaction::commit() {
+  if (followed_.empty()) return transaction_.commit();
+  std::vector<std::shared_ptr<const RelationInfo>> tables;
+  for (const auto& [id, table] : followed_) tables.push_back(table);
+  return internal::commit_with_views(core_->flows, core_->store->log(), std::move(transaction_),
+                                     std::move(tables));
 }
 
 }  // namespace weir::flow::view

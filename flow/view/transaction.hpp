@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,7 +17,8 @@ namespace weir::flow::view {
 
 namespace internal {
 class Catalog;
-}
+struct DatabaseCore;
+}  // namespace internal
 
 using Row = std::vector<data::Value>;
 
@@ -31,7 +33,7 @@ using Row = std::vector<data::Value>;
 class Transaction {
  public:
   Transaction(storage::Transaction transaction,
-              std::shared_ptr<const internal::Catalog> catalog) noexcept;
+              std::shared_ptr<const internal::DatabaseCore> core) noexcept;
 
   /// What it reads.
   storage::Version version() const noexcept { return transaction_.version(); }
@@ -49,8 +51,10 @@ class Transaction {
   /// By the primary key; with what this transaction has changed.
   Task<Result<std::optional<Row>>> get(Relation relation, Row key);
 
-  /// As of `storage::Transaction`: `conflict` means to run it again.
-  Task<Result<storage::Version>> commit() { return transaction_.commit(); }
+  /// As of `storage::Transaction`: `conflict` means to run it again. Transactional views that read
+  /// what was written are part of it: if one of them cannot follow, its error is given, and nothing
+  /// is committed.
+  Task<Result<storage::Version>> commit();
 
  private:
   enum class Mode : std::uint8_t { insert, update, upsert };
@@ -61,8 +65,11 @@ class Transaction {
   Task<Result<>> write(Relation table, data::ChangeBatch rows, Mode mode);
 
   storage::Transaction transaction_;
+  std::shared_ptr<const internal::DatabaseCore> core_;
   std::shared_ptr<const internal::Catalog> catalog_;
   std::set<const internal::RelationInfo*> checked_;
+  /// Tables that transactional views follow, by their ids.
+  std::map<std::uint64_t, std::shared_ptr<const internal::RelationInfo>> followed_;
 };
 
 }  // namespace weir::flow::view

@@ -43,7 +43,14 @@ Result<Version> CommitActor::on(Commit commit) {
   return accepted_;
 }
 
-Result<> CommitActor::validate(const CommitRequest& request) {
+Result<bool> CommitActor::on(Validate validation) {
+  auto valid = validate(*validation.request);
+  if (valid) return true;
+  if (valid.error() == Errc::conflict) core_->conflicts.fetch_add(1);
+  return valid.error();
+}
+
+Result<> CommitActor::validate(const CommitRequest& request) const {
   const Version snapshot = request.snapshot;
   if (snapshot < window_.floor()) {
     return Error(Errc::conflict, "the transaction began at version " + to_string(snapshot) +

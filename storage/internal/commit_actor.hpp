@@ -25,7 +25,7 @@ namespace weir::storage::internal {
 /// In `durable` mode what is written becomes visible when it is on disk, otherwise at once. While
 /// one sync is under way the next commits are written, and share the next one. After a failure
 /// nothing more is published: whether the failed write survives is not known.
-class CommitActor final : public Actor<Commit, Flush, Sync, Tidy, Collect, Close> {
+class CommitActor final : public Actor<Commit, Validate, Flush, Sync, Tidy, Collect, Close> {
  public:
   /// Others are accepted while a write waits for the disk.
   static constexpr bool interleaves = true;
@@ -33,6 +33,7 @@ class CommitActor final : public Actor<Commit, Flush, Sync, Tidy, Collect, Close
   CommitActor(std::shared_ptr<StoreCore> core, LogRetention retention);
 
   Result<Version> on(Commit commit);
+  Result<bool> on(Validate validation);
   Task<> on(Flush);
   Task<> on(Sync);
   Task<> on(Tidy);
@@ -43,7 +44,7 @@ class CommitActor final : public Actor<Commit, Flush, Sync, Tidy, Collect, Close
 
  private:
   // Accepting.
-  Result<> validate(const CommitRequest& request);
+  Result<> validate(const CommitRequest& request) const;
   Result<> validate_checkpoints(const CommitRequest& request) const;
   Result<> refresh(CommitRequest& request);
   void append(Version version, const CommitRequest& request);

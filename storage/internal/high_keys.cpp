@@ -28,7 +28,7 @@ void HighKeys::raise(const std::vector<Write>& writes) {
 void HighKeys::mark_new(std::vector<Write>& writes) const {
   const std::lock_guard lock(mutex_);
   for (Write& write : writes) {
-    if (write.kind != WriteKind::row) continue;
+    if (write.kind != WriteKind::row || write.is_before_known) continue;
     const auto highest = highest_.find(space_of(write.key));
     if (highest != highest_.end() && write.key > highest->second) write.is_before_known = true;
   }

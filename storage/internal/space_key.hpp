@@ -32,4 +32,10 @@ Result<> check_space(const StoreCore& core, const SpaceHandle& space);
 PendingRead read_at(const Pin& pin, const SpaceHandle& space, std::string key);
 RangeScan scan_at(const Pin& pin, const SpaceHandle& space, RowCursor::Range range);
 
+/// State, whatever version it is of.
+PendingRead read_current(std::shared_ptr<StoreCore> core, const SpaceHandle& space,
+                         std::string key);
+RangeScan scan_current(std::shared_ptr<StoreCore> core, const SpaceHandle& space,
+                       RowCursor::Range range);
+
 }  // namespace weir::storage::internal

@@ -34,6 +34,11 @@ struct Commit {
   using Reply = Version;
   std::unique_ptr<CommitRequest> request;
 };
+/// Whether what a transaction has read still holds; its writes do not matter.
+struct Validate {
+  using Reply = bool;
+  std::unique_ptr<CommitRequest> request;
+};
 /// Writes what has been accepted.
 struct Flush {};
 /// Brings what has been written to disk.
@@ -49,7 +54,7 @@ struct Close {
   using Reply = bool;
 };
 
-using CommitRef = ActorRef<Commit, Collect, Close>;
+using CommitRef = ActorRef<Commit, Validate, Collect, Close>;
 
 /// What a store, its transactions and its actors share. Usable from any thread.
 struct StoreCore {

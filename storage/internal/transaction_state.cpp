@@ -23,7 +23,7 @@ Error too_large(std::string_view what, std::size_t bytes, std::size_t bytes_max)
 }
 
 /// Finds the rows that will be replaced. False if some are on disk, and it may not wait.
-Result<bool> find_replaced(const StoreCore& core, std::vector<Write>& writes, Wait wait) {
+Result<bool> try_find_replaced(const StoreCore& core, std::vector<Write>& writes, Wait wait) {
   std::vector<engine::Lookup> lookups;
   std::vector<Write*> wanted;
   lookups.reserve(writes.size());
@@ -40,6 +40,34 @@ Result<bool> find_replaced(const StoreCore& core, std::vector<Write>& writes, Wa
     wanted[i]->is_before_known = lookups[i].is_known;
   }
   return is_complete;
+}
+
+/// The same, on a thread that may wait if it has to.
+Task<Result<std::vector<Write>>> find_replaced(std::shared_ptr<StoreCore> core,
+                                               std::vector<Write> writes) {
+  core->high_keys.mark_new(writes);
+  auto found = try_find_replaced(*core, writes, Wait::never);
+  if (!found) co_return found.error();
+  if (*found) co_return writes;
+  auto call = [core, waiting = std::move(writes)]() mutable {
+    auto complete = try_find_replaced(*core, waiting, Wait::allowed);
+    return complete ? Result<std::vector<Write>>(std::move(waiting)) : complete.error();
+  };
+  co_return co_await on_blocking_pool(std::move(call));
+}
+
+/// None if there was nothing and there is nothing.
+std::optional<Change> make_change(std::string_view key,
+                                  const std::optional<std::string_view>& before,
+                                  const std::optional<std::string>& after) {
+  if (!before && !after) return std::nullopt;
+  const ChangeKind kind = !before  ? ChangeKind::insert
+                          : !after ? ChangeKind::remove
+                                   : ChangeKind::update;
+  return Change{.kind = kind,
+                .key = key,
+                .before = before.value_or(std::string_view()),
+                .after = after ? std::string_view(*after) : std::string_view()};
 }
 
 }  // namespace
@@ -109,32 +137,63 @@ std::unique_ptr<CommitRequest> TransactionState::make_request() {
             [](const Own* a, const Own* b) { return a->second.order < b->second.order; });
   request->writes.reserve(in_order.size());
   for (Own* own : in_order) {
-    request->writes.push_back({own->second.kind, own->first, std::move(own->second.value)});
+    request->writes.push_back({own->second.kind, own->first, std::move(own->second.value),
+                               std::move(own->second.before), own->second.is_before_known});
   }
   request->origin = std::move(origin_);
   request->trace = current_trace();
   return request;
 }
 
-Task<Result<Version>> TransactionState::commit(std::unique_ptr<TransactionState> state) {
+Task<Result<std::vector<Change>>> TransactionState::find_changes(std::string begin,
+                                                                 std::string end) {
+  const auto first = writes_.lower_bound(begin);
+  const auto last = writes_.lower_bound(end);
+  std::vector<Write> wanted;
+  for (auto own = first; own != last; ++own) {
+    wanted.push_back({.kind = WriteKind::row, .key = own->first, .value = std::nullopt});
+    // What is there now is what it saw, or the commit is a conflict.
+    reads_.push_back(ConflictWindow::hash(own->first));
+  }
+  WEIR_CO_TRY(found, co_await find_replaced(core(), std::move(wanted)));
+  std::vector<Change> changes;
+  changes.reserve(found.size());
+  auto own = first;
+  for (Write& write : found) {
+    auto& [key, slot] = *own++;
+    slot.before = std::move(write.before);
+    slot.is_before_known = true;
+    std::optional<std::string_view> before;
+    if (slot.before) {
+      const auto stored = parse_stored(*slot.before);
+      if (!stored) co_return Error(Errc::corruption, "rows: " + printable(key));
+      before = stored->value;
+    }
+    if (auto change = make_change(key_of(key), before, slot.value)) changes.push_back(*change);
+  }
+  co_return changes;
+}
+
+Task<Result<>> TransactionState::validate() const {
+  auto request = std::make_unique<CommitRequest>();
+  request->snapshot = snapshot();
+  request->reads = reads_;
+  request->ranges = ranges_;
+  const std::shared_ptr<StoreCore> core = this->core();
+  auto valid = co_await core->committer.ask<Validate>(std::move(request)).within(forever);
+  if (!valid) co_return valid.error();
+  co_return {};
+}
+
+Task<Result<Version>> TransactionState::submit(std::unique_ptr<TransactionState> state) {
   if (state->error_) co_return *state->error_;
   if (state->writes_.empty()) co_return state->snapshot();
 
   const std::shared_ptr<StoreCore> core = state->core();
   if (auto end = core->end()) co_return *end;
   auto request = state->make_request();
-  core->high_keys.mark_new(request->writes);
-  auto found = find_replaced(*core, request->writes, Wait::never);
-  if (found && !*found) {
-    auto call = [core, writes = std::move(request->writes)]() mutable {
-      auto complete = find_replaced(*core, writes, Wait::allowed);
-      return complete ? Result<std::vector<Write>>(std::move(writes)) : complete.error();
-    };
-    WEIR_CO_TRY(writes, co_await on_blocking_pool(std::move(call)));
-    request->writes = std::move(writes);
-  } else if (!found) {
-    co_return found.error();
-  }
+  WEIR_CO_TRY(writes, co_await find_replaced(core, std::move(request->writes)));
+  request->writes = std::move(writes);
 
   // From here on the outcome is not the caller's any more: it is waited for.
   const CancellationShield shield;
@@ -142,9 +201,15 @@ Task<Result<Version>> TransactionState::commit(std::unique_ptr<TransactionState>
   if (!version && version.error() == weir::Errc::stopped) {
     co_return core->end().value_or(Error(Errc::closed, "the actor system has stopped"));
   }
-  if (!version) co_return version.error();
-  WEIR_CO_TRY_VOID(co_await core->published.wait_until(version->number));
-  co_return *version;
+  co_return version;
+}
+
+Task<Result<Version>> TransactionState::commit(std::unique_ptr<TransactionState> state) {
+  const std::shared_ptr<StoreCore> core = state->core();
+  WEIR_CO_TRY(version, co_await submit(std::move(state)));
+  const CancellationShield shield;
+  WEIR_CO_TRY_VOID(co_await core->published.wait_until(version.number));
+  co_return version;
 }
 
 }  // namespace weir::storage::internal

@@ -11,6 +11,7 @@
 
 #include <weir/runtime/result.hpp>
 #include <weir/runtime/task.hpp>
+#include <weir/storage/change.hpp>
 #include <weir/storage/internal/commit_request.hpp>
 #include <weir/storage/internal/pin.hpp>
 #include <weir/storage/internal/range_reader.hpp>
@@ -26,6 +27,9 @@ class TransactionState {
     WriteKind kind;
     std::optional<std::string> value;
     std::uint64_t order;
+    /// Of rows, once `find_changes` has looked: the stored value that it replaces.
+    std::optional<std::string> before = {};
+    bool is_before_known = false;
   };
   using Writes = std::map<std::string, Slot, std::less<>>;
   using Own = Writes::value_type;
@@ -50,7 +54,13 @@ class TransactionState {
   /// What it has written from `begin` to before `end`.
   std::vector<OwnWrite> own_writes(std::string_view begin, std::string_view end) const;
 
-  /// The transaction ends with it.
+  /// What it does to the rows from `begin` to before `end`, which are then counted as read.
+  Task<Result<std::vector<Change>>> find_changes(std::string begin, std::string end);
+  /// `conflict` if what it has read does not hold any more.
+  Task<Result<>> validate() const;
+
+  /// The transaction ends with it. The version is certain, but perhaps not to be seen yet.
+  static Task<Result<Version>> submit(std::unique_ptr<TransactionState> state);
   static Task<Result<Version>> commit(std::unique_ptr<TransactionState> state);
 
  private:

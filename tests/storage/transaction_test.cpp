@@ -249,6 +249,80 @@ TEST_P(TransactionTest, ATransactionOlderThanWhatIsRememberedIsAConflict) {
   expect_conflict(old.commit());
 }
 
+std::string describe(const std::vector<Change>& changes) {
+  std::string text;
+  for (const Change& change : changes) {
+    const auto show = [](std::string_view value) {
+      return value.empty() ? std::string("-") : decode_value<std::string>(value).value();
+    };
+    text += std::to_string(decode_key<std::uint64_t>(change.key).value()) + ": " +
+            to_string(change.kind) + " " + show(change.before) + " " + show(change.after) + "\n";
+  }
+  return text;
+}
+
+TEST_P(TransactionTest, TellsWhatItChangesAndHasReadThat) {
+  const auto rows = open_rows("rows");
+  const auto others = open_rows("others");
+  (void)run(commit_rows(store(), rows, {{1, "one"}, {2, "two"}, {9, "nine"}}));
+  const auto write = [&](Transaction& transaction) {
+    transaction.put(rows, 2, "first");
+    transaction.put(rows, 2, "second");
+    transaction.remove(rows, 1);
+    transaction.remove(rows, 5);  // which is not there
+    transaction.put(rows, 10, "ten");
+    transaction.put(others, 1, "other");
+    return run(transaction.changes(rows)).value();
+  };
+  const std::string expected = "1: remove one -\n2: update two second\n10: insert - ten\n";
+  auto transaction = store().begin();
+  auto late = store().begin();
+  EXPECT_EQ(describe(write(transaction)), expected);
+  EXPECT_TRUE(run(transaction.validate()));
+  EXPECT_EQ(describe(write(late)), expected);
+  const auto version = run(transaction.commit()).value();
+  const auto record = store().log().read_blocking(Version{version.number - 1}).value()[0];
+  std::vector<Change> logged;
+  for (const Change& change : record.of(rows.id())) logged.push_back(change);
+  EXPECT_EQ(logged.size(), 3u);
+  EXPECT_EQ(run(late.validate()).error(), Errc::conflict);
+  expect_conflict(run(late.commit()));
+}
+
+TEST_P(TransactionTest, WhatWasToldIsReadAgainOnceItIsWrittenAgain) {
+  const auto rows = open_rows("rows");
+  (void)run(commit_rows(store(), rows, {{1, "one"}}));
+  auto transaction = store().begin();
+  transaction.put(rows, 1, "two");
+  EXPECT_EQ(describe(run(transaction.changes(rows)).value()), "1: update one two\n");
+  transaction.remove(rows, 1);
+  EXPECT_EQ(describe(run(transaction.changes(rows)).value()), "1: remove one -\n");
+  ASSERT_TRUE(run(transaction.commit()));
+  EXPECT_EQ(rows_at(store(), rows, store().version()), (Rows{}));
+}
+
+TEST_P(TransactionTest, WhatIsSubmittedIsCertainAndSeenWhenItsVersionIs) {
+  const auto rows = open_rows("rows");
+  const auto state = run(store().open_state<std::string, std::uint64_t>("state")).value();
+  Stepped other(*this, rows);
+  EXPECT_EQ(other.get(1), std::nullopt);
+  auto transaction = store().begin();
+  transaction.put(rows, 1, "one");
+  transaction.put(state, "count", 1);
+  const auto version = run(transaction.submit()).value();
+  other.put(2, "two");
+  expect_conflict(other.commit());
+  ASSERT_TRUE(run([](const Store* of, Version number) -> Task<Result<>> {
+    WEIR_CO_TRY_VOID(co_await of->log().wait_past(Version{number.number - 1}));
+    co_return {};
+  }(&store(), version)));
+  EXPECT_EQ(rows_at(store(), rows, version), (Rows{{1, "one"}}));
+  EXPECT_EQ(store().current_state().get(state, "count").blocking().value(), 1u);
+  auto scan = store().current_state().scan(state);
+  EXPECT_EQ(scan.next_blocking().value()->value, 1u);
+  EXPECT_EQ(scan.next_blocking().value(), std::nullopt);
+}
+
 Task<Result<>> transfer(Transaction& transaction, RowsOf rows, std::uint64_t from,
                         std::uint64_t to) {
   WEIR_CO_TRY(source, co_await transaction.get(rows, from));

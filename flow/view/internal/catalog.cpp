@@ -102,31 +102,37 @@ Task<Result<>> Catalog::sweep() const {
 
 /// False when there is nothing left.
 Task<Result<bool>> Catalog::sweep_some(EncodedRows rows, std::uint64_t id) const {
-  constexpr int at_once = 1'000;
-  auto reading = store_->read();
-  auto scan = reading.scan(rows);
   auto transaction = store_->begin();
-  int removed = 0;
-  for (; removed < at_once; ++removed) {
-    WEIR_CO_TRY(row, co_await scan.next());
-    if (!row) break;
-    transaction.remove(rows, row->key);
-  }
-  auto state = transaction.scan(
-      spaces_.state,
-      storage::KeyRange<EncodedKey>::between(flow_state_key(id, ""), flow_state_key(id + 1, "")));
-  for (; removed < at_once; ++removed) {
-    WEIR_CO_TRY(entry, co_await state.next());
-    if (!entry) break;
-    transaction.remove(spaces_.state, entry->key);
-  }
-  if (removed < at_once) {
+  WEIR_CO_TRY(is_clear, co_await clear_some(&transaction, rows, id));
+  if (is_clear) {
     transaction.remove(spaces_.ready, id);
     transaction.remove(spaces_.progress, id);
     transaction.remove(spaces_.dropped, id);
   }
   WEIR_CO_TRY_VOID(co_await transaction.commit());
-  co_return removed == at_once;
+  co_return !is_clear;
+}
+
+Task<Result<bool>> Catalog::clear_some(storage::Transaction* transaction, EncodedRows rows,
+                                       std::uint64_t id) const {
+  constexpr int at_once = 1'000;
+  const auto reading = store_->read();
+  auto scan = reading.scan(rows);
+  int removed = 0;
+  for (; removed < at_once; ++removed) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    transaction->remove(rows, row->key);
+  }
+  auto state = transaction->scan(
+      spaces_.state,
+      storage::KeyRange<EncodedKey>::between(flow_state_key(id, ""), flow_state_key(id + 1, "")));
+  for (; removed < at_once; ++removed) {
+    WEIR_CO_TRY(entry, co_await state.next());
+    if (!entry) break;
+    transaction->remove(spaces_.state, entry->key);
+  }
+  co_return removed < at_once;
 }
 
 Task<Result<std::shared_ptr<const RelationInfo>>> Catalog::load(std::uint64_t id,

@@ -42,6 +42,10 @@ class Catalog {
   void remove(storage::Transaction& transaction, std::uint64_t id, const std::string& name) const;
   /// Removes the rows of relations that were dropped, some at a time.
   Task<Result<>> sweep() const;
+  /// Removes some rows and entries of state of a view that is to be built again; true if those were
+  /// the last. The transaction outlives the task.
+  Task<Result<bool>> clear_some(storage::Transaction* transaction, EncodedRows rows,
+                                std::uint64_t id) const;
 
   /// With the rows of the relation.
   Task<Result<std::shared_ptr<const RelationInfo>>> load(std::uint64_t id,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,7 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
     storage::Version position = {};
     std::map<std::uint64_t, Progress> progress = {};  // when it is committed
     std::set<std::uint64_t> ticks = {};               // flows whose time has come
+    std::map<std::uint64_t, bool> ready = {};  // transactional views: whether they may be seen
   };
 
   // Registering.
@@ -135,6 +137,9 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   void remove_relation(std::uint64_t id);
   Task<Result<>> add_flow(RelationRef view);
   bool is_lost(std::uint64_t id) const;
+  bool is_followed_from_log(std::uint64_t id) const;
+  void hide_readers(Cycle& cycle, std::uint64_t id) const;
+  Result<> note_ready(Cycle& cycle, std::span<const storage::ChangeRecord> records) const;
   Task<Result<>> give_up(std::uint64_t id, std::string error);
   Task<Result<>> place(std::uint64_t id, bool is_new);
   Task<Result<>> choose_workers();
@@ -182,6 +187,7 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   std::map<std::uint32_t, std::uint64_t> by_space_;
   std::map<std::uint64_t, FlowEntry> flows_;                  // by the id of their view
   std::map<std::uint64_t, std::set<std::uint64_t>> readers_;  // of a relation
+  std::set<std::uint64_t> ready_;  // transactional views that may be seen at `position_`
   Timer tick_timer_;
   bool is_watching_ = false;
   bool is_closing_ = false;

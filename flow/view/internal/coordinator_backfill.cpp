@@ -12,15 +12,6 @@ namespace weir::flow::view::internal {
 
 namespace {
 
-constexpr std::size_t wiped_at_once = 1'000;
-
-/// Those behind a row: nothing but that row's own versions begins with its key. There is always a
-/// next key, as the first byte only says that there is a value.
-storage::KeyRange<EncodedKey> rows_after(const std::string& key) {
-  using Range = storage::KeyRange<EncodedKey>;
-  return key.empty() ? Range::all() : Range::from(EncodedKey{storage::prefix_end(key)});
-}
-
 bool is_done(const Progress& progress) {
   return std::ranges::all_of(progress.backfill, &Backfill::is_done);
 }
@@ -71,31 +62,19 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
   if (source != progress.backfill.end()) {
     const auto index = static_cast<std::size_t>(source - progress.backfill.begin());
     const RelationRef relation = relations_.at(definition->sources()[index].relation);
-    const bool is_view = relation->entry.kind == RelationKind::view;
+    const bool is_view = flows_.contains(relation->id);
     const storage::ReadTransaction views = store_->read();
-    auto scan = (is_view ? views : tables).scan(relation->rows, rows_after(source->until));
-    data::BatchBuilder builder(relation->format.schema());
-    while (builder.size() < options_.backfill_rows) {
-      WEIR_CO_TRY(row, co_await scan.next());
-      if (!row) {
-        source->is_done = true;
-        source->until.clear();
-        break;
-      }
-      WEIR_CO_TRY_VOID(relation->format.decode(row->key.bytes, row->value.bytes, 1, builder));
-      source->until = std::move(row->key.bytes);
-    }
-    progress.rows_taken += builder.size();
-    if (builder.size() > 0) {
-      const data::ChangeBatch rows = builder.finish();
-      cycle->chunks[id].push_back({index, relation, rows});
-    }
+    WEIR_CO_TRY(rows, co_await take_rows(is_view ? &views : &tables, relation,
+                                         options_.backfill_rows, &*source));
+    progress.rows_taken += rows.size();
+    if (!rows.is_empty()) cycle->chunks[id].push_back({index, relation, std::move(rows)});
   }
   if (is_done(progress)) {
     // A view that reads it is not before it: what it reads is whole then.
     const bool waits = std::ranges::any_of(definition->sources(), [&](const SourceEntry& entry) {
       const auto flow = flows_.find(entry.relation);
-      return flow != flows_.end() && flow->second.progress.phase != ViewPhase::live;
+      if (flow != flows_.end()) return flow->second.progress.phase != ViewPhase::live;
+      return is_followed_from_log(entry.relation) && !ready_.contains(entry.relation);
     });
     if (!waits) {
       progress.phase = ViewPhase::live;
@@ -153,24 +132,8 @@ void Coordinator::add_anew(Cycle& cycle, std::uint64_t id) const {
 Task<Result<bool>> Coordinator::wipe_some(std::uint64_t id) {
   const FlowDefinitionRef definition = flows_.at(id).definition;
   auto transaction = store_->begin();
-  std::size_t removed = 0;
-  const storage::ReadTransaction reading = store_->read();
-  auto rows = reading.scan(definition->view->rows);
-  for (; removed < wiped_at_once; ++removed) {
-    WEIR_CO_TRY(row, co_await rows.next());
-    if (!row) break;
-    transaction.remove(definition->view->rows, row->key);
-  }
-  auto state = transaction.scan(
-      catalog_->state(),
-      storage::KeyRange<EncodedKey>::between(flow_state_key(id, ""), flow_state_key(id + 1, "")));
-  for (; removed < wiped_at_once; ++removed) {
-    WEIR_CO_TRY(entry, co_await state.next());
-    if (!entry) break;
-    transaction.remove(catalog_->state(), entry->key);
-  }
+  WEIR_CO_TRY(is_last, co_await catalog_->clear_some(&transaction, definition->view->rows, id));
   Progress progress = flows_.at(id).progress;
-  const bool is_last = removed < wiped_at_once;
   if (is_last) {
     progress.is_wiping = false;
     progress.phase = ViewPhase::backfilling;

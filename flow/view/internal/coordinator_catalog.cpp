@@ -21,6 +21,12 @@ Task<Result<>> Coordinator::load_catalog() {
     if (!row) break;
     WEIR_CO_TRY_VOID(co_await set_relation(row->key, std::move(row->value)));
   }
+  auto ready = reading.scan(catalog_->ready());
+  for (;;) {
+    WEIR_CO_TRY(row, co_await ready.next());
+    if (!row) break;
+    if (is_followed_from_log(row->key)) ready_.insert(row->key);
+  }
   co_return {};
 }
 
@@ -84,7 +90,8 @@ Task<Result<>> Coordinator::set_relation(std::uint64_t id, RelationEntry entry) 
   WEIR_CO_TRY(info, co_await catalog_->load(id, std::move(entry)));
   relations_.insert_or_assign(id, info);
   by_space_.insert_or_assign(info->rows.id(), id);
-  if (info->entry.kind == RelationKind::view && !flows_.contains(id))
+  const bool is_view = info->entry.kind == RelationKind::view;
+  if (is_view && !info->entry.is_transactional() && !flows_.contains(id))
     co_return co_await add_flow(std::move(info));
   co_return {};
 }
@@ -94,6 +101,7 @@ void Coordinator::remove_relation(std::uint64_t id) {
   if (at == relations_.end()) return;
   by_space_.erase(at->second->rows.id());
   relations_.erase(at);
+  ready_.erase(id);
   const auto flow = flows_.find(id);
   if (flow == flows_.end()) return;
   for (const SourceEntry& source : flow->second.definition->sources())
@@ -127,8 +135,43 @@ Task<Result<>> Coordinator::add_flow(RelationRef view) {
 /// A view without a flow, or nothing at all.
 bool Coordinator::is_lost(std::uint64_t id) const {
   const auto relation = relations_.find(id);
-  return relation == relations_.end() ||
-         (relation->second->entry.kind == RelationKind::view && !flows_.contains(id));
+  return relation == relations_.end() || (relation->second->entry.kind == RelationKind::view &&
+                                          !flows_.contains(id) && !is_followed_from_log(id));
+}
+
+/// Transactional views are like tables here: others write them.
+bool Coordinator::is_followed_from_log(std::uint64_t id) const {
+  const auto relation = relations_.find(id);
+  return relation != relations_.end() && relation->second->entry.is_transactional();
+}
+
+/// A transactional view that nobody may see: whoever reads it follows, but is not seen either until
+/// it is there again.
+void Coordinator::hide_readers(Cycle& cycle, std::uint64_t id) const {
+  const auto readers = readers_.find(id);
+  if (readers == readers_.end()) return;
+  for (const std::uint64_t reader : readers->second) {
+    Progress hidden = flows_.at(reader).progress;
+    if (hidden.phase != ViewPhase::live) continue;
+    hidden.phase = ViewPhase::backfilling;
+    cycle.progress.insert_or_assign(reader, std::move(hidden));
+    hide_readers(cycle, reader);
+  }
+}
+
+/// Which transactional views may be seen, as of these records.
+Result<> Coordinator::note_ready(Cycle& cycle,
+                                 std::span<const storage::ChangeRecord> records) const {
+  for (const storage::ChangeRecord& record : records) {
+    for (const storage::Change& change : record.of(catalog_->ready().id())) {
+      auto decoded = catalog_->ready().decode(change);
+      if (!decoded) return std::move(decoded).error();
+      if (!is_followed_from_log(decoded->key)) continue;
+      cycle.ready.insert_or_assign(decoded->key, decoded->after.has_value());
+      if (!decoded->after) hide_readers(cycle, decoded->key);
+    }
+  }
+  return {};
 }
 
 /// A view whose query cannot be read: it is not seen any more, and can only be dropped.

@@ -62,21 +62,17 @@ Result<Coordinator::Cycle> Coordinator::collect(
       data::BatchBuilder& builder =
           builders.try_emplace(relation.id, relation.format.schema()).first->second;
       for (const storage::Change& change : changes) {
-        Result<> decoded;
-        if (change.kind != storage::ChangeKind::insert)
-          decoded = relation.format.decode(change.key, change.before, -1, builder);
-        if (decoded && change.kind != storage::ChangeKind::remove)
-          decoded = relation.format.decode(change.key, change.after, 1, builder);
-        if (!decoded) {
-          return Error(decoded.error().code(),
-                       "change log: version " + std::to_string(record.version().number) + ": '" +
-                           relation.entry.name + "': " + decoded.error().detail());
+        if (auto decoded = decode_change(relation, change, builder); !decoded) {
+          return Error(decoded.error().code(), "change log: version " +
+                                                   std::to_string(record.version().number) + ": " +
+                                                   decoded.error().detail());
         }
       }
     }
   }
   for (auto& [id, builder] : builders)
     cycle.changes.push_back({relations_.at(id), builder.finish()});
+  if (auto noted = note_ready(cycle, records); !noted) return std::move(noted).error();
   return cycle;
 }
 
@@ -138,6 +134,8 @@ Task<Result<>> Coordinator::run_cycle(Cycle cycle) {
   enter<Phase::committing, Phase::idle>();
   if (!committed) co_return std::move(committed).error();
   position_ = cycle.position;
+  for (const auto& [id, is_ready] : cycle.ready)
+    is_ready ? void(ready_.insert(id)) : void(ready_.erase(id));
   board_->set_position(position_);
   take_progress(cycle.progress);
   board_->publish();
@@ -150,24 +148,8 @@ Task<Result<>> Coordinator::commit(const Cycle& cycle, const std::vector<FlowOut
   bool has_writes = false;
   for (const FlowOutcome& outcome : outcomes) {
     if (!outcome.result) continue;
-    const auto& rows = flows_.at(outcome.flow).definition->view->rows;
-    for (const FlowResult::RowWrite& write : outcome.result->rows) {
-      has_writes = true;
-      if (write.value) {
-        transaction.put(rows, write.key, *write.value);
-      } else {
-        transaction.remove(rows, write.key);
-      }
-    }
-    for (const operators::State::Write& write : outcome.result->state) {
-      has_writes = true;
-      const EncodedKey key = flow_state_key(outcome.flow, write.key);
-      if (write.value) {
-        transaction.put(catalog_->state(), key, flow_state_value(*write.value));
-      } else {
-        transaction.remove(catalog_->state(), key);
-      }
-    }
+    has_writes |= write_result(transaction, catalog_->state(), *flows_.at(outcome.flow).definition,
+                               *outcome.result);
   }
   for (const auto& [id, progress] : cycle.progress) {
     has_writes = true;

@@ -6,6 +6,7 @@
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/coordinator.hpp>
 #include <weir/flow/view/internal/flow_board.hpp>
+#include <weir/flow/view/internal/transactional_flows.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/storage/store.hpp>
 
@@ -19,6 +20,8 @@ struct DatabaseCore {
   std::shared_ptr<FlowBoard> board = {};
   std::shared_ptr<SequenceBarrier> gone = {};  // at 1 when the coordinator is
   Coordinator::Ref coordinator = {};
+  std::shared_ptr<SequenceBarrier> flows_gone = {};  // at 1 when those of transactional views are
+  TransactionalFlows::Ref flows = {};
 };
 
 }  // namespace weir::flow::view::internal

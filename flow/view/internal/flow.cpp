@@ -119,14 +119,13 @@ Result<std::vector<FlowResult::RowWrite>> Flow::write_counted(const data::Change
   return writes;
 }
 
-void Flow::commit() {
+void Flow::commit() { graph_->commit(); }
+
+void Flow::commit(storage::Version version, std::vector<operators::State::Write> state) {
+  reader_.remember(version, std::move(state));
   graph_->commit();
-  reader_.release();
 }
 
-void Flow::roll_back() {
-  graph_->roll_back();
-  reader_.release();
-}
+void Flow::roll_back() { graph_->roll_back(); }
 
 }  // namespace weir::flow::view::internal

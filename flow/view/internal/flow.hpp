@@ -60,6 +60,8 @@ class Flow {
   Result<FlowResult> run(const Work& work, bool may_wait);
   FlowTraits traits() const;
   void commit();
+  /// What it gave is part of a commit that is certain, but that the store does not show yet.
+  void commit(storage::Version version, std::vector<operators::State::Write> state);
   void roll_back();
 
  private:

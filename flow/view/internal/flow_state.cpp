@@ -1,5 +1,6 @@
 #include <weir/flow/view/internal/flow_state.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <weir/flow/operator/errc.hpp>
@@ -28,8 +29,20 @@ EncodedValue flow_state_value(std::string_view value) {
   return encoded;
 }
 
+void FlowStateReader::remember(storage::Version version,
+                               std::vector<operators::State::Write> writes) {
+  refresh();
+  if (!writes.empty()) submitted_.push_back({version, std::move(writes)});
+}
+
+void FlowStateReader::refresh() {
+  while (!submitted_.empty() && submitted_.front().version <= store_->version())
+    submitted_.pop_front();
+}
+
 Result<std::optional<std::string>> FlowStateReader::get(std::string_view key) {
-  auto reading = transaction().get(space_, flow_state_key(flow_, key));
+  if (const auto* write = find_submitted(key)) return write->value;
+  auto reading = store_->current_state().get(space_, flow_state_key(flow_, key));
   if (!may_wait_ && !reading.await_ready()) return operators::Errc::would_block;
   auto value = may_wait_ ? std::move(reading).blocking() : reading.await_resume();
   if (!value) return std::move(value).error();
@@ -37,27 +50,69 @@ Result<std::optional<std::string>> FlowStateReader::get(std::string_view key) {
   return std::optional(plain_value((*value)->bytes));
 }
 
+/// The newest one of this key.
+const operators::State::Write* FlowStateReader::find_submitted(std::string_view key) const {
+  using operators::State;
+  for (auto commit = submitted_.rbegin(); commit != submitted_.rend(); ++commit) {
+    const auto at = std::ranges::lower_bound(commit->writes, key, {}, &State::Write::key);
+    if (at != commit->writes.end() && at->key == key) return &*at;
+  }
+  return nullptr;
+}
+
+FlowStateReader::Overlay FlowStateReader::submitted_in(const Range& range) const {
+  using operators::State;
+  Overlay overlay;
+  for (const Submitted& commit : submitted_) {
+    auto at = std::ranges::lower_bound(commit.writes, range.from, {}, &State::Write::key);
+    for (; at != commit.writes.end() && at->key < range.until; ++at)
+      overlay.insert_or_assign(at->key, at->value);
+  }
+  return overlay;
+}
+
+Result<std::optional<operators::StateReader::Entry>> FlowStateReader::next(
+    storage::Scan<EncodedKey, EncodedValue>& scan) const {
+  std::optional<storage::Row<EncodedKey, EncodedValue>> row;
+  if (may_wait_) {
+    auto read = scan.next_blocking();
+    if (!read) return std::move(read).error();
+    row = *std::move(read);
+  } else {
+    auto reading = scan.next();
+    if (!reading.await_ready()) return operators::Errc::would_block;
+    auto read = reading.await_resume();
+    if (!read) return std::move(read).error();
+    row = *std::move(read);
+  }
+  if (!row) return std::optional<Entry>();
+  const std::size_t prefix = flow_state_key(flow_, "").bytes.size();
+  return std::optional(Entry{row->key.bytes.substr(prefix), plain_value(row->value.bytes)});
+}
+
 Result<std::vector<operators::StateReader::Entry>> FlowStateReader::scan(const Range& range) {
-  auto scan = transaction().scan(
+  auto scan = store_->current_state().scan(
       space_, storage::KeyRange<EncodedKey>::between(flow_state_key(flow_, range.from),
                                                      flow_state_key(flow_, range.until)));
-  const std::size_t prefix = flow_state_key(flow_, "").bytes.size();
+  const Overlay overlay = submitted_in(range);
+  auto over = overlay.begin();
   std::vector<Entry> entries;
-  while (entries.size() < range.limit) {
-    std::optional<storage::Row<EncodedKey, EncodedValue>> row;
-    if (may_wait_) {
-      auto read = scan.next_blocking();
-      if (!read) return std::move(read).error();
-      row = *std::move(read);
-    } else {
-      auto reading = scan.next();
-      if (!reading.await_ready()) return operators::Errc::would_block;
-      auto read = reading.await_resume();
-      if (!read) return std::move(read).error();
-      row = *std::move(read);
+  // Of what was submitted all before a stored entry, or that one itself: true if so.
+  const auto take_submitted = [&](const std::optional<Entry>& stored) {
+    bool is_replaced = false;
+    for (; over != overlay.end() && entries.size() < range.limit && !is_replaced; ++over) {
+      if (stored && over->first > stored->key) break;
+      is_replaced = stored && over->first == stored->key;
+      if (over->second) entries.push_back({std::string(over->first), std::string(*over->second)});
     }
-    if (!row) break;
-    entries.push_back({row->key.bytes.substr(prefix), plain_value(row->value.bytes)});
+    return is_replaced;
+  };
+  while (entries.size() < range.limit) {
+    auto stored = next(scan);
+    if (!stored) return std::move(stored).error();
+    const bool is_replaced = take_submitted(*stored);
+    if (!*stored) break;
+    if (!is_replaced && entries.size() < range.limit) entries.push_back(**std::move(stored));
   }
   return entries;
 }

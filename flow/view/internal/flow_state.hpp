@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <weir/flow/operator/state.hpp>
 #include <weir/flow/operator/state_reader.hpp>
 #include <weir/flow/view/internal/encoded.hpp>
 #include <weir/storage/store.hpp>
@@ -21,30 +24,38 @@ EncodedKey flow_state_key(std::uint64_t flow, std::string_view key);
 EncodedValue flow_state_value(std::string_view value);
 
 /// Reads the state of one flow. Whether it waits for the disk is decided for each cycle.
+///
+/// What the flow has submitted is its state before the store shows it: until then it is kept here.
 class FlowStateReader final : public operators::StateReader {
  public:
   FlowStateReader(const storage::Store* store, FlowStateSpace space, std::uint64_t flow)
       : store_(store), space_(std::move(space)), flow_(flow) {}
 
   void set_may_wait(bool may_wait) noexcept { may_wait_ = may_wait; }
-  /// What was committed since is seen.
-  void refresh() { transaction_.emplace(store_->begin()); }
-  void release() noexcept { transaction_.reset(); }
+  /// Writes that were submitted as part of `version`, in order of their keys.
+  void remember(storage::Version version, std::vector<operators::State::Write> writes);
+  /// What the store shows meanwhile need not be remembered any more.
+  void refresh();
 
   Result<std::optional<std::string>> get(std::string_view key) override;
   Result<std::vector<Entry>> scan(const Range& range) override;
 
  private:
-  storage::Transaction& transaction() {
-    if (!transaction_) refresh();
-    return *transaction_;
-  }
+  using Overlay = std::map<std::string_view, std::optional<std::string_view>>;
+  struct Submitted {
+    storage::Version version;
+    std::vector<operators::State::Write> writes;
+  };
+
+  const operators::State::Write* find_submitted(std::string_view key) const;
+  Overlay submitted_in(const Range& range) const;
+  Result<std::optional<Entry>> next(storage::Scan<EncodedKey, EncodedValue>& scan) const;
 
   const storage::Store* store_;
   FlowStateSpace space_;
   std::uint64_t flow_;
   bool may_wait_ = false;
-  std::optional<storage::Transaction> transaction_;
+  std::deque<Submitted> submitted_;  // the oldest first
 };
 
 }  // namespace weir::flow::view::internal

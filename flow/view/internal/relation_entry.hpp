@@ -8,7 +8,7 @@
 
 #include <weir/flow/data/schema.hpp>
 #include <weir/flow/data/value.hpp>
-#include <weir/flow/operator/operator.hpp>
+#include <weir/flow/view/view_options.hpp>
 #include <weir/runtime/result.hpp>
 
 // Persisted, in the catalog: never change. docs/storage_format.md has the bytes.
@@ -54,12 +54,22 @@ struct RelationEntry {
   std::string plan = {};
   std::vector<SourceEntry> sources = {};
   std::optional<operators::RowErrorPolicy> row_errors = {};
+  ViewUpdate update = ViewUpdate::deferred;
+  /// The transactional views that read a table. They come and go without making it another one.
+  std::vector<std::uint64_t> followers = {};
 
-  static auto weir_fields(auto& self) {
+  static auto what_it_is(auto& self) {
     return std::tie(self.kind, self.name, self.layouts, self.key, self.next_column, self.plan,
-                    self.sources, self.row_errors);
+                    self.sources, self.row_errors, self.update);
   }
-  friend bool operator==(const RelationEntry&, const RelationEntry&) = default;
+  static auto weir_fields(auto& self) {
+    return std::tuple_cat(what_it_is(self), std::tie(self.followers));
+  }
+  /// Whether they are the same table or view, whoever follows it.
+  friend bool operator==(const RelationEntry& a, const RelationEntry& b) {
+    return what_it_is(a) == what_it_is(b);
+  }
+  bool is_transactional() const noexcept { return update == ViewUpdate::transactional; }
 };
 
 /// The first layout of a relation with this schema.

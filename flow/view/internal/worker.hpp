@@ -3,43 +3,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <vector>
 
-#include <weir/flow/view/internal/flow.hpp>
+#include <weir/flow/view/internal/flow_run.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/task.hpp>
 
 namespace weir::flow::view::internal {
 
-/// What a cycle brings of one relation, for whichever flow reads it.
-struct RelationChanges {
-  std::shared_ptr<const RelationInfo> relation;
-  data::ChangeBatch batch;
-};
 using CycleChanges = std::shared_ptr<const std::vector<RelationChanges>>;
-
-/// What one flow is to do in a cycle.
-struct FlowTask {
-  struct Chunk {
-    std::size_t source;
-    std::shared_ptr<const RelationInfo> relation;
-    data::ChangeBatch batch;  // rows that were there before the view
-  };
-
-  std::uint64_t flow;
-  /// For each source, with the rows of `chunks`.
-  std::vector<Backfill> backfill = {};
-  std::vector<Chunk> chunks = {};
-  /// Whether its operators are told the time; after its input.
-  std::optional<data::Timestamp> tick = {};
-};
-
-struct FlowOutcome {
-  std::uint64_t flow;
-  Result<FlowResult> result;
-};
 
 /// Runs flows, sources before those who read them: what one gives is input of the next. Gives an
 /// outcome for each that had something to do.
@@ -83,13 +56,6 @@ class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow, Drain
   bool on(Drain) { return true; }
 
  private:
-  using Produced = std::map<std::uint64_t, data::ChangeBatch>;
-
-  Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& task,
-                                             const std::vector<RelationChanges>& changes,
-                                             const Produced& produced) const;
-  Task<Result<FlowResult>> run(Flow* flow, Flow::Work work);
-
   const storage::Store* store_;
   FlowStateSpace state_;
   FlowOptions options_;

@@ -93,4 +93,17 @@ template <class F>
   return internal::BlockingAwaiter<F>(std::move(function));
 }
 
+/// Has `function()` called on a thread that may block, and does not wait for it: what comes of the
+/// call is for `function` to tell. It is destroyed without having been called if the system stops
+/// first, or has no threads for it; so its destructor can tell that. It owns what it uses, and
+/// does not throw.
+template <class F>
+void begin_on_blocking_pool(F function) {
+  static_assert(std::is_nothrow_invocable_r_v<void, F>,
+                "weir: begin_on_blocking_pool needs something to call with () that does not throw");
+  internal::Cell& actor = internal::require_actor("begin_on_blocking_pool");
+  auto* call = new internal::BlockingFunction<F>(actor, std::move(function));
+  if (!call->submit()) call->destroy(call);
+}
+
 }  // namespace weir

@@ -14,6 +14,22 @@ BlockingCall::BlockingCall(Cell& actor, Step invoke_step, Step destroy_step) noe
   home->add_ref();
 }
 
+bool BlockingCall::submit() {
+  Core& core = *home->core;
+  if (const ActiveSpan* outer = ActiveSpan::of(this_worker->trace)) {
+    span = new_span(*this_worker, outer->context);
+    span->name = "blocking call";
+  }
+  if (core.simulation) {
+    core.simulation->run_blocking(core, &BlockingCall::perform, this);
+    return true;
+  }
+  if (core.blocking->submit(this)) return true;
+  end_call_span();
+  home->release();
+  return false;
+}
+
 void BlockingCall::perform(void* call) noexcept {
   auto* self = static_cast<BlockingCall*>(call);
   auto expected = Progress::queued;
@@ -62,23 +78,13 @@ bool BlockingWaiter::wait(BlockingCall* call, std::coroutine_handle<> handle) {
     return false;
   }
   call->waiter = this;
-  if (const ActiveSpan* outer = ActiveSpan::of(this_worker->trace)) {
-    call->span = new_span(*this_worker, outer->context);
-    call->span->name = "blocking call";
-  }
   suspend(handle);
   is_away_ = true;
-  if (core.simulation) {
-    core.simulation->run_blocking(core, &BlockingCall::perform, call);
-    return true;
-  }
-  if (core.blocking->submit(call)) return true;
+  if (call->submit()) return true;
   is_away_ = false;
-  call->end_call_span();
   error_ = core.options.blocking_threads_max == 0
                ? Error(Errc::unsupported, "blocking_threads_max is 0")
                : Error(Errc::stopped, "no thread for a blocking call");
-  call->home->release();
   return false;
 }
 

@@ -24,6 +24,8 @@ struct BlockingCall : Signal {
   /// `invoke` runs the call and keeps its outcome; `destroy` frees it.
   BlockingCall(Cell& actor, Step invoke, Step destroy) noexcept;
 
+  /// Hands it to the pool. False if no thread will take it; it is the caller's then.
+  [[nodiscard]] bool submit();
   /// On a thread of the pool: runs it, unless it was refused, and sends it home.
   static void perform(void* call) noexcept;
   /// Sends it home.

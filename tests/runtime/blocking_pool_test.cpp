@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -251,6 +253,112 @@ TEST(BlockingPool, WithoutThreadsRefuses) {
   options.blocking_threads_max = 0;
   ActorSystem system(options);
   EXPECT_EQ(system.run(None::run()), Errc::unsupported);
+}
+
+// Tells how it ended: called, or destroyed without having been.
+class Begun {
+ public:
+  Begun(Blockade* blockade, Event* ended, std::atomic<bool>* was_called) noexcept
+      : blockade_(blockade), ended_(ended), was_called_(was_called) {}
+  Begun(Begun&& other) noexcept
+      : blockade_(other.blockade_),
+        ended_(std::exchange(other.ended_, nullptr)),
+        was_called_(other.was_called_) {}
+  Begun& operator=(Begun&&) = delete;
+  ~Begun() {
+    if (ended_) ended_->set();
+  }
+  void operator()() noexcept {
+    *was_called_ = true;
+    if (!blockade_) return;
+    blockade_->began.set();
+    blockade_->go_on.wait();
+  }
+
+ private:
+  Blockade* blockade_;
+  Event* ended_;
+  std::atomic<bool>* was_called_;
+};
+
+TEST(BlockingPool, ACallThatIsBegunIsNotWaitedFor) {
+  struct Beginning {
+    static Task<> run(Blockade* blockade, Event* ended, std::atomic<bool>* was_called) {
+      begin_on_blocking_pool(Begun(blockade, ended, was_called));
+      co_return;
+    }
+  };
+  Blockade blockade;
+  Event ended;
+  std::atomic<bool> was_called{false};
+  ActorSystem system(quiet());
+  system.run(Beginning::run(&blockade, &ended, &was_called));
+  blockade.began.wait();  // its caller has come to an end
+  EXPECT_FALSE(ended.is_set());
+  blockade.go_on.set();
+  ended.wait();
+  EXPECT_TRUE(was_called);
+}
+
+TEST(BlockingPool, ACallThatIsBegunIsDestroyedIfItCannotBeMade) {
+  struct Beginning {
+    static Task<> run(Event* ended, std::atomic<bool>* was_called) {
+      begin_on_blocking_pool(Begun(nullptr, ended, was_called));
+      co_return;
+    }
+  };
+  Event ended;
+  std::atomic<bool> was_called{false};
+  auto options = quiet();
+  options.blocking_threads_max = 0;
+  ActorSystem system(options);
+  system.run(Beginning::run(&ended, &was_called));
+  EXPECT_TRUE(ended.is_set());
+  EXPECT_FALSE(was_called);
+}
+
+TEST(BlockingPool, ACallThatIsBegunIsDestroyedIfTheSystemStopsFirst) {
+  struct Beginning {
+    static Task<> run(Blockade* blockade, Event* first, Event* second,
+                      std::atomic<bool>* was_called) {
+      begin_on_blocking_pool(Begun(blockade, first, was_called));
+      blockade->began.wait();
+      was_called->store(false);
+      begin_on_blocking_pool(Begun(nullptr, second, was_called));
+      co_return;
+    }
+  };
+  Blockade blockade;
+  Event first;
+  Event second;
+  std::atomic<bool> was_called{false};
+  auto options = quiet();
+  options.blocking_threads_max = 1;
+  ActorSystem system(options);
+  system.run(Beginning::run(&blockade, &first, &second, &was_called));
+  std::thread stopping([&] { system.stop(); });
+  second.wait();
+  EXPECT_FALSE(was_called);
+  blockade.go_on.set();
+  stopping.join();
+  EXPECT_TRUE(first.is_set());
+}
+
+TEST(BlockingPool, ACallIsBegunUnderSimulation) {
+  struct Beginning {
+    static Task<> run(Event* ended, std::atomic<bool>* was_called) {
+      begin_on_blocking_pool(Begun(nullptr, ended, was_called));
+      EXPECT_FALSE(was_called->load());
+      co_return;
+    }
+  };
+  Event ended;
+  std::atomic<bool> was_called{false};
+  Simulation simulation;
+  simulation.run(Beginning::run(&ended, &was_called));
+  simulation.run_for(std::chrono::seconds(10));
+  EXPECT_TRUE(was_called);
+  EXPECT_TRUE(ended.is_set());
 }
 
 TEST(BlockingPool, RunsUnderSimulation) {

@@ -32,9 +32,9 @@ struct Row {
 ///       ...
 ///     }
 ///
-/// Reads ahead in growing pieces, on the actor's thread as long as no disk is needed. In a
-/// read-write transaction it also sees what that had written when the scan began. Its transaction
-/// outlives it.
+/// Reads in growing pieces, the first ones on the actor's thread as long as no disk is needed. Of a
+/// long scan the next piece is read while one is used. In a read-write transaction it also sees
+/// what that had written when the scan began. Its transaction outlives it.
 template <class K, class V>
 class Scan {
  public:

@@ -180,3 +180,5 @@ Task<Result<>> Store::close() {
 }
 
 }  // namespace weir::storage
+    // So that the files can be opened again at once, if nobody else uses them.
+    WEIR_CO_TRY_VOID(co_await core->reads_ahead->ended());

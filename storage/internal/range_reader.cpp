@@ -89,6 +89,7 @@ Result<RowChunk> RangeReader::take(Place& place, Limits limits, RowChunk chunk) 
   }
   // Once for all rows: it costs as much as reading one.
   if (is_row_last) rest_.begin = after_row(chunk[chunk.size() - 1].row_key);
+  chunk.rest_begin = rest_.begin;
   return chunk;
 }
 

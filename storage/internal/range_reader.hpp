@@ -30,6 +30,8 @@ class RowChunk {
   Entry operator[](std::size_t index) const noexcept;
   /// No rows come after these.
   bool is_last = false;
+  /// The rest begins here, if there is one.
+  std::string rest_begin;
 
  private:
   std::string bytes_;
@@ -59,8 +61,6 @@ class RangeReader {
   /// The next rows: at least one, unless there are no more. Without waiting it gives those it can
   /// get, and `would_block` if that is none. Uses the memory of a chunk that has been read.
   Result<RowChunk> read(Limits limits, engine::Wait wait, RowChunk used = {});
-  /// Where the rest begins, and its end.
-  const RowCursor::Range& rest() const noexcept { return rest_; }
 
  private:
   /// A cursor that stands on the next stored row, if there is one.
@@ -73,11 +73,11 @@ class RangeReader {
   void take_own(Place& place, RowChunk& chunk);
   bool is_own_next(const Place& place) const noexcept;
 
-  const std::shared_ptr<StoreCore> core_;
-  const engine::Family family_;
+  std::shared_ptr<StoreCore> core_;
+  engine::Family family_;
   RowCursor::Range rest_;
-  const Version version_;
-  const std::vector<OwnWrite> own_;
+  Version version_;
+  std::vector<OwnWrite> own_;
   std::size_t own_taken_ = 0;
   std::unique_ptr<Place> waiting_place_;  // one that may wait, kept between chunks
 };

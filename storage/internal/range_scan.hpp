@@ -8,14 +8,15 @@
 #include <string_view>
 
 #include <weir/runtime/result.hpp>
-#include <weir/storage/internal/range_reader.hpp>
-#include <weir/storage/internal/read.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
+#include <weir/storage/internal/piece_reader.hpp>
 
 namespace weir::storage::internal {
 
 class TransactionState;
 
-/// The rows of a range, read piece by piece.
+/// The rows of a range, read piece by piece. Once it is long, the next piece is read while one is
+/// being used: two of them are in memory.
 class RangeScan {
  public:
   struct Entry {
@@ -29,6 +30,11 @@ class RangeScan {
             Version version, TransactionState* transaction);
   /// Every call gives this error.
   explicit RangeScan(Error error) : error_(std::move(error)) {}
+  RangeScan(RangeScan&&) noexcept = default;
+  RangeScan& operator=(RangeScan&&) = delete;
+  ~RangeScan() {
+    if (reader_) reader_->abandon();
+  }
 
   /// True if `take` needs no more rows from the store to answer.
   bool has_answer() const noexcept;
@@ -38,18 +44,14 @@ class RangeScan {
   Result<> read_blocking();
 
  private:
-  struct ChunkRead {
-    std::shared_ptr<RangeReader> reader;
-    RangeReader::Limits limits;
-    RowChunk used;
-    Result<RowChunk> operator()();
-  };
   RangeReader::Limits limits() const noexcept;
-  /// To be made on a thread that may wait.
-  ChunkRead next_read();
-  Result<> accept(Result<RowChunk> chunk);
+  /// Has the next piece read on the blocking pool.
+  void begin_read();
+  Result<> accept(Result<RowChunk> piece);
+  /// The piece that was read on the pool; has the next one read, if there is one.
+  Result<> accept_begun();
 
-  std::shared_ptr<RangeReader> reader_;
+  std::shared_ptr<PieceReader> reader_;  // null when moved from, or without a store
   std::string end_;
   TransactionState* transaction_ = nullptr;  // null if it writes nothing
   std::size_t range_index_ = 0;              // what has been read, in the transaction
@@ -68,9 +70,14 @@ class RangeScan::Refill {
   Result<> finish();
 
  private:
+  // A wait cannot be moved into place, so it is made there.
+  struct Making {
+    PieceReader& reader;
+    operator SequenceBarrier::Wait() const { return reader.done(); }
+  };
+
   RangeScan& scan_;
-  bool is_used_ = false;
-  DiskAwaiter<ChunkRead, RowChunk> awaiter_;
+  std::optional<SequenceBarrier::Wait> wait_;
 };
 
 }  // namespace weir::storage::internal

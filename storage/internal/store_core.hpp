@@ -14,6 +14,7 @@
 #include <weir/storage/internal/pins.hpp>
 #include <weir/storage/internal/printable.hpp>
 #include <weir/storage/internal/store_directory.hpp>
+#include <weir/storage/internal/reads_ahead.hpp>
 #include <weir/storage/internal/store_events.hpp>
 #include <weir/storage/internal/store_metrics.hpp>
 #include <weir/storage/internal/stored_store.hpp>
@@ -116,6 +117,8 @@ struct StoreCore {
   const std::uint64_t life = next_life();  // tells stores apart
 
   std::unique_ptr<StoreMetrics> metrics;  // null without telemetry
+  /// Reads of scans that may have gone. Outlives both.
+  const std::shared_ptr<ReadsAhead> reads_ahead = std::make_shared<ReadsAhead>();
 
   /// The time of day when the system's clock shows `now`, in microseconds since 1970.
   std::uint64_t microseconds_at(TimePoint now) const noexcept {

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <weir/storage/engine/memory_engine.hpp>
+#include <weir/tests/runtime/support.hpp>
+
+namespace weir::storage::test {
+
+/// What a `WatchedEngine` does, seen from outside; outlives it.
+struct EngineWatch {
+  /// Rows that cursors on threads that may wait came to.
+  std::atomic<std::uint64_t> rows_read{0};
+  /// Such a cursor stops at this one until it is let go. Zero: at none.
+  std::atomic<std::uint64_t> hold_at{0};
+  weir::testing::Event held;
+  weir::testing::Event let_go;
+  std::atomic<bool> is_gone{false};
+};
+
+/// An engine in memory whose cursors are watched, and can be held.
+class WatchedEngine final : public engine::Engine {
+ public:
+  explicit WatchedEngine(EngineWatch* watch) : watch_(watch) {}
+  ~WatchedEngine() override { watch_->is_gone = true; }
+
+  std::unique_ptr<engine::Batch> make_batch() override { return memory_.make_batch(); }
+  Result<> write(engine::Batch& batch, engine::Wait wait) override {
+    return memory_.write(batch, wait);
+  }
+  Result<> sync() override { return memory_.sync(); }
+  Result<bool> get(engine::Family family, std::string_view key, std::string& value,
+                   engine::Wait wait) const override {
+    return memory_.get(family, key, value, wait);
+  }
+  std::unique_ptr<engine::Cursor> make_cursor(engine::Family family,
+                                              engine::CursorOptions options) const override {
+    const bool is_watched = family == engine::Family::rows && options.wait == engine::Wait::allowed;
+    auto cursor = memory_.make_cursor(family, std::move(options));
+    if (!is_watched) return cursor;
+    return std::make_unique<WatchedCursor>(*watch_, std::move(cursor));
+  }
+  void set_horizon(std::uint64_t horizon) noexcept override { memory_.set_horizon(horizon); }
+  Result<> collect() override { return memory_.collect(); }
+  Result<std::vector<std::string>> copy_to(const std::filesystem::path& directory) override {
+    return memory_.copy_to(directory);
+  }
+  Result<> check_files() override { return memory_.check_files(); }
+  engine::Statistics statistics() const override { return memory_.statistics(); }
+  Result<> close() override { return memory_.close(); }
+
+ private:
+  class WatchedCursor final : public engine::Cursor {
+   public:
+    WatchedCursor(EngineWatch& watch, std::unique_ptr<engine::Cursor> memory)
+        : watch_(watch), memory_(std::move(memory)) {}
+
+    void seek(std::string_view key) override {
+      memory_->seek(key);
+      note();
+    }
+    void seek_back(std::string_view key) override { memory_->seek_back(key); }
+    void next() override {
+      memory_->next();
+      note();
+    }
+    void previous() override { memory_->previous(); }
+    bool is_valid() const override { return memory_->is_valid(); }
+    std::string_view key() const override { return memory_->key(); }
+    std::string_view value() const override { return memory_->value(); }
+    Result<> status() const override { return memory_->status(); }
+
+   private:
+    void note() {
+      if (!memory_->is_valid()) return;
+      if (++watch_.rows_read != watch_.hold_at) return;
+      watch_.held.set();
+      watch_.let_go.wait();
+    }
+
+    EngineWatch& watch_;
+    const std::unique_ptr<engine::Cursor> memory_;
+  };
+
+  EngineWatch* const watch_;
+  engine::MemoryEngine memory_;
+};
+
+}  // namespace weir::storage::test

@@ -122,6 +122,7 @@ Result<BackupInfo> restore_backup(const fs::path& backup, const fs::path& target
   // Made aside, so that a store that is there is a whole one.
   fs::path aside = place;
   aside += ".restoring";
+  fs::remove_all(aside, error);  // what a crash has left
   if (auto made = make_directory(aside); !made) return made.error();
   Unfinished unfinished(aside);
   if (auto copied = copy_files(*manifest, backup, aside); !copied) return copied.error();

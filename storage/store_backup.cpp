@@ -6,8 +6,8 @@
 #include <weir/runtime/blocking_pool.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/internal/files.hpp>
-#include <weir/storage/internal/manifest.hpp>
 #include <weir/storage/internal/make_backup.hpp>
+#include <weir/storage/internal/manifest.hpp>
 #include <weir/storage/internal/store_core.hpp>
 #include <weir/storage/store.hpp>
 
@@ -38,6 +38,17 @@ Result<BackupInfo> back_up_now(StoreCore& core, const fs::path& directory,
   return internal::make_backup(*core.engine, directory, core.newest(), microseconds);
 }
 
+/// The manifest first, and for sure: what is left by a crash has none, and so is no savepoint.
+Result<> remove_backup(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path / internal::manifest_name, error);
+  if (error) return internal::file_error(error.value(), path, "cannot be removed");
+  if (auto synced = internal::sync_directory(path); !synced) return synced;
+  fs::remove_all(path, error);
+  if (error) return internal::file_error(error.value(), path, "cannot be removed");
+  return internal::sync_name(path);
+}
+
 Result<BackupInfo> make_savepoint_now(StoreCore& core, const std::string& name,
                                       std::uint64_t microseconds) {
   auto path = savepoint_path(core, name);
@@ -46,6 +57,10 @@ Result<BackupInfo> make_savepoint_now(StoreCore& core, const std::string& name,
   fs::create_directory(path->parent_path(), error);
   if (error) return internal::file_error(error.value(), path->parent_path(), "cannot be made");
   if (auto synced = internal::sync_name(path->parent_path()); !synced) return synced.error();
+  // What a crash has left unfinished makes room.
+  if (fs::exists(*path, error) && !fs::exists(*path / internal::manifest_name, error)) {
+    if (auto removed = remove_backup(*path); !removed) return removed.error();
+  }
   return back_up_now(core, *path, microseconds);
 }
 
@@ -57,11 +72,7 @@ Result<> remove_savepoint_now(const StoreCore& core, const std::string& name) {
     return Error(Errc::not_found,
                  "no savepoint \"" + name + "\" in " + path->parent_path().string());
   }
-  // The manifest first: what is left by a crash has none, and so is no savepoint.
-  fs::remove(*path / internal::manifest_name, error);
-  if (!error) fs::remove_all(*path, error);
-  if (error) return internal::file_error(error.value(), *path, "cannot be removed");
-  return {};
+  return remove_backup(*path);
 }
 
 Result<std::vector<BackupInfo>> list_savepoints(const StoreCore& core) {

@@ -17,14 +17,12 @@ namespace {
 using internal::StoreCore;
 using Catalog = RowSpace<std::string, SpaceInfo>;
 
-// Persisted: the key space that describes the others.
-constexpr std::uint32_t catalog_id = 1;
 constexpr std::uint32_t first_free_id = 16;
 constexpr int attempts_max = 100;
 
 Catalog catalog_of(const StoreCore& core) {
-  static const auto info =
-      std::make_shared<const SpaceInfo>(SpaceInfo{.id = catalog_id, .name = "catalog"});
+  static const auto info = std::make_shared<const SpaceInfo>(
+      SpaceInfo{.id = internal::catalog_space, .name = "catalog"});
   return internal::SpaceAccess::make<Catalog>(info, core.life);
 }
 
@@ -104,7 +102,7 @@ Task<Result<std::shared_ptr<const SpaceInfo>>> Store::find_or_make_space(
     }
     // Reading them all, so that no two get the same number.
     WEIR_CO_TRY(others, co_await list_spaces(core, transaction.scan(catalog)));
-    wanted.id = first_free_id;
+    wanted.id = std::max(first_free_id, core->dropped.last() + 1);
     for (const SpaceInfo& other : others) wanted.id = std::max(wanted.id, other.id + 1);
     transaction.put(catalog, wanted.name, wanted);
     auto version = co_await transaction.commit();
@@ -118,6 +116,25 @@ Task<Result<std::shared_ptr<const SpaceInfo>>> Store::find_or_make_space(
     // What it conflicts with may not be visible yet.
     WEIR_CO_TRY_VOID(co_await core->published.wait_until(transaction.version().number + 1));
   }
+}
+
+Task<Result<>> Store::drop_space(std::string name) {
+  return [](std::shared_ptr<StoreCore> core, std::string dropped) -> Task<Result<>> {
+    for (int attempt = 0;; ++attempt) {
+      Transaction transaction(internal::pin_newest(core));
+      WEIR_CO_TRY(found, co_await transaction.get(catalog_of(*core), dropped));
+      if (!found) co_return Error(Errc::not_found, "no key space \"" + dropped + "\"");
+      found->name = dropped;
+      auto info = std::make_shared<const SpaceInfo>(*std::move(found));
+      transaction.drop(internal::SpaceAccess::make<Catalog>(std::move(info), core->life));
+      const auto version = co_await transaction.commit();
+      if (version) co_return {};
+      if (!(version.error() == Errc::conflict) || attempt == attempts_max) {
+        co_return version.error();
+      }
+      WEIR_CO_TRY_VOID(co_await core->published.wait_until(transaction.version().number + 1));
+    }
+  }(core_, std::move(name));
 }
 
 std::uint64_t Store::microseconds() const noexcept {
@@ -174,11 +191,11 @@ Task<Result<>> Store::close() {
     core->committer.stop();
     const auto gone = core->committer_gone;
     WEIR_CO_TRY_VOID(co_await gone->wait_until(1));
+    // So that the files can be opened again at once, if nobody else uses them.
+    WEIR_CO_TRY_VOID(co_await core->reads_ahead->ended());
     if (closed || closed.error() == weir::Errc::stopped) co_return {};
     co_return closed.error();
   }(core_);
 }
 
 }  // namespace weir::storage
-    // So that the files can be opened again at once, if nobody else uses them.
-    WEIR_CO_TRY_VOID(co_await core->reads_ahead->ended());

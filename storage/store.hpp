@@ -51,6 +51,9 @@ class Store {
   Task<Result<StateSpace<K, V>>> open_state(std::string name) {
     return open_space<StateSpace<K, V>>(core_, std::move(name));
   }
+  /// Removes a key space with all that is in it, as `Transaction::drop` does. `not_found` if there
+  /// is none.
+  Task<Result<>> drop_space(std::string name);
   /// What is in the catalog at the newest version.
   Task<Result<std::vector<SpaceInfo>>> spaces() const;
 

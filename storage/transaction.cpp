@@ -31,31 +31,43 @@ Transaction::Transaction(internal::Pin pin)
     : version_(pin.version()),
       state_(std::make_unique<internal::TransactionState>(std::move(pin))) {}
 
+/// That the space can be used; before the transaction has ended.
+Result<> Transaction::check(const internal::SpaceHandle& space) const {
+  if (auto known = check_space(*state_->core(), space, version_); !known) return known;
+  if (!state_->has_dropped(space.id())) return {};
+  return Error(Errc::unknown_space,
+               "key space \"" + space.name() + "\" was dropped by the transaction itself");
+}
+
 internal::PendingRead Transaction::read(const internal::SpaceHandle& space, engine::Family family,
                                         std::string key) {
   if (!state_) return Result<internal::PendingRead::Bytes>(ended(version_));
-  if (auto known = check_space(*state_->core(), space); !known) {
+  if (auto known = check(space); !known) {
     return Result<internal::PendingRead::Bytes>(known.error());
   }
+  state_->note_read_of(space.id());
   return state_->read(family, std::move(key));
 }
 
 internal::RangeScan Transaction::scan(const internal::SpaceHandle& space, engine::Family family,
                                       internal::RowCursor::Range range) {
   if (!state_) return internal::RangeScan(ended(version_));
-  if (auto known = check_space(*state_->core(), space); !known) {
-    return internal::RangeScan(known.error());
-  }
+  if (auto known = check(space); !known) return internal::RangeScan(known.error());
+  state_->note_read_of(space.id());
   return internal::RangeScan(state_->core(), family, std::move(range), version_, state_.get());
 }
 
 void Transaction::write(const internal::SpaceHandle& space, internal::WriteKind kind,
                         std::string key, std::optional<std::string> value) {
   if (!state_) return;  // `commit` tells
-  if (auto known = check_space(*state_->core(), space); !known) {
-    return state_->note_error(known.error());
-  }
+  if (auto known = check(space); !known) return state_->note_error(known.error());
   state_->write(kind, std::move(key), std::move(value));
+}
+
+void Transaction::drop_space(const internal::SpaceHandle& space) {
+  if (!state_) return;
+  if (auto known = check(space); !known) return state_->note_error(known.error());
+  state_->drop(space.id(), internal::row_key(internal::catalog_space, encode_key(space.name())));
 }
 
 GetCheckpoint Transaction::checkpoint(std::string_view name) {
@@ -82,9 +94,8 @@ void Transaction::set_origin(std::string origin) {
 
 Task<Result<std::vector<Change>>> Transaction::find_changes(const internal::SpaceHandle& space) {
   if (!state_) return fails<std::vector<Change>>(ended(version_));
-  if (auto known = check_space(*state_->core(), space); !known) {
-    return fails<std::vector<Change>>(known.error());
-  }
+  if (auto known = check(space); !known) return fails<std::vector<Change>>(known.error());
+  state_->note_read_of(space.id());
   return state_->find_changes(internal::row_key(space.id(), {}), internal::space_end(space.id()));
 }
 

@@ -70,6 +70,19 @@ class Transaction {
     write(space, internal::WriteKind::state, internal::space_key(space, key), std::nullopt);
   }
 
+  /// Removes a key space with all that is in it, what this transaction has written included. Its
+  /// name is free again; its number is never given to another. Older versions can be read as long
+  /// as they are kept; then its rows go without a trace of each in the change log, which has the
+  /// change of the catalog only. At the commit and later the handles of it are `unknown_space`.
+  template <class K, class V>
+  void drop(const RowSpace<K, V>& space) {
+    drop_space(space);
+  }
+  template <class K, class V>
+  void drop(const StateSpace<K, V>& space) {
+    drop_space(space);
+  }
+
   /// How far the consumer `name` has come, if it has come anywhere.
   GetCheckpoint checkpoint(std::string_view name);
   /// The consumer has dealt with everything up to `version`: the change log need not be kept for
@@ -108,6 +121,8 @@ class Transaction {
   friend class Store;
   explicit Transaction(internal::Pin pin);
 
+  Result<> check(const internal::SpaceHandle& space) const;
+  void drop_space(const internal::SpaceHandle& space);
   internal::PendingRead read(const internal::SpaceHandle& space, engine::Family family,
                              std::string key);
   internal::RangeScan scan(const internal::SpaceHandle& space, engine::Family family,

@@ -154,7 +154,8 @@ class Engine {
   /// Allows the engine to forget keys of `Family::history` whose last eight bytes, a big endian
   /// number, are at most `horizon`; it does so when it rewrites files, or in `collect`.
   virtual void set_horizon(std::uint64_t horizon) noexcept = 0;
-  /// Forgets what the horizon allows, now. Waits for the disk.
+  /// Forgets what the horizon allows, now, and frees the space of ranges that were erased. Waits
+  /// for the disk.
   virtual Result<> collect() = 0;
 
   /// Copies the whole engine, as of some moment during the call, into a new directory on the same

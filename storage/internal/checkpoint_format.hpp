@@ -12,10 +12,20 @@
 //     checkpoints  name        -> version of the commit:varint  passed:varint payload
 //     meta         "horizon"   -> version:8   the oldest version that may be read
 //                  "log_floor" -> version:8   the oldest version in the change log
+//                  "last_dropped"    -> space:4    the highest number that a dropped space had
+//                  "dropped" space:4 -> version:8  what it holds is to be removed; since when
 namespace weir::storage::internal {
 
 inline constexpr std::string_view horizon_key = "horizon";
 inline constexpr std::string_view log_floor_key = "log_floor";
+inline constexpr std::string_view last_dropped_key = "last_dropped";
+inline constexpr std::string_view dropped_prefix = "dropped";
+
+inline std::string dropped_key(std::uint32_t space) {
+  std::string key(dropped_prefix);
+  append_big_endian(space, key);
+  return key;
+}
 
 /// In place of a key space: checkpoints take part in conflicts like everything else.
 inline constexpr std::uint32_t checkpoint_space = 0xFFFFFFFF;

@@ -14,14 +14,15 @@ using engine::Wait;
 
 }  // namespace
 
-CommitActor::CommitActor(std::shared_ptr<StoreCore> core, LogRetention retention)
+CommitActor::CommitActor(std::shared_ptr<StoreCore> core, StoredStore stored)
     : goodbye_{core->committer_gone},
       core_(std::move(core)),
       accepted_(core_->newest()),
       written_(accepted_),
       synced_(accepted_),
       window_(accepted_, core_->options.conflict_keys_max),
-      retention_(std::move(retention)),
+      retention_(std::move(stored.retention)),
+      unswept_(std::move(stored.dropped)),
       batch_(core_->engine->make_batch()),
       spare_(core_->engine->make_batch()) {}
 
@@ -70,7 +71,32 @@ Result<> CommitActor::validate(const CommitRequest& request) const {
                    "a range read at version " + to_string(snapshot) + " has been written since");
     }
   }
+  if (auto valid = validate_spaces(request); !valid) return valid;
   return validate_checkpoints(request);
+}
+
+/// Nothing is written to what has been dropped, and what was read there is no more.
+Result<> CommitActor::validate_spaces(const CommitRequest& request) const {
+  for (const std::uint32_t space : request.read_spaces) {
+    const auto dropped = core_->dropped.since(space);
+    if (!dropped || *dropped <= request.snapshot) continue;
+    return Error(Errc::conflict, "version " + to_string(*dropped) + " dropped key space " +
+                                     std::to_string(space) + ", which was read at version " +
+                                     to_string(request.snapshot));
+  }
+  const auto check = [&](std::uint32_t space) -> Result<> {
+    const auto dropped = core_->dropped.since(space);
+    if (!dropped) return {};
+    return Error(Errc::unknown_space, "key space " + std::to_string(space) +
+                                          " was dropped at version " + to_string(*dropped));
+  };
+  for (const std::uint32_t space : request.drops) {
+    if (auto known = check(space); !known) return known;
+  }
+  for (const Write& write : request.writes) {
+    if (auto known = check(space_of(write.key)); !known) return known;
+  }
+  return {};
 }
 
 Result<> CommitActor::validate_checkpoints(const CommitRequest& request) const {
@@ -127,7 +153,18 @@ void CommitActor::append(Version version, const CommitRequest& request) {
         break;
     }
   }
+  for (const std::uint32_t space : request.drops) append_drop(version, space);
   append_record(version, request);
+}
+
+/// What it holds goes later, when nobody can read it any more.
+void CommitActor::append_drop(Version version, std::uint32_t space) {
+  core_->dropped.add(space, version);
+  unswept_[space] = version;
+  batch_->put(Family::meta, dropped_key(space), encode_version(version));
+  std::string last;
+  append_big_endian(core_->dropped.last(), last);
+  batch_->put(Family::meta, last_dropped_key, last);
 }
 
 void CommitActor::append_single(Version version, const Write& write, Family family,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,7 +31,7 @@ class CommitActor final : public Actor<Commit, Validate, Flush, Sync, Tidy, Coll
   /// Others are accepted while a write waits for the disk.
   static constexpr bool interleaves = true;
 
-  CommitActor(std::shared_ptr<StoreCore> core, LogRetention retention);
+  CommitActor(std::shared_ptr<StoreCore> core, StoredStore stored);
 
   Result<Version> on(Commit commit);
   Result<bool> on(Validate validation);
@@ -45,6 +46,7 @@ class CommitActor final : public Actor<Commit, Validate, Flush, Sync, Tidy, Coll
  private:
   // Accepting.
   Result<> validate(const CommitRequest& request) const;
+  Result<> validate_spaces(const CommitRequest& request) const;
   Result<> validate_checkpoints(const CommitRequest& request) const;
   Result<> refresh(CommitRequest& request);
   void append(Version version, const CommitRequest& request);
@@ -52,6 +54,7 @@ class CommitActor final : public Actor<Commit, Validate, Flush, Sync, Tidy, Coll
   void append_single(Version version, const Write& write, engine::Family family,
                      std::string_view key);
   void append_record(Version version, const CommitRequest& request);
+  void append_drop(Version version, std::uint32_t space);
   void note_checkpoint(const Write& write);
 
   // Writing.
@@ -66,6 +69,7 @@ class CommitActor final : public Actor<Commit, Validate, Flush, Sync, Tidy, Coll
 
   // Collecting.
   Task<Result<Collectable>> collect();
+  Task<Result<>> sweep_dropped();
   Version kept_since(Duration age);
   Task<Result<Version>> next_log_floor();
 
@@ -83,6 +87,7 @@ class CommitActor final : public Actor<Commit, Validate, Flush, Sync, Tidy, Coll
   Version synced_;    // on disk
   ConflictWindow window_;
   LogRetention retention_;
+  std::map<std::uint32_t, Version> unswept_;  // dropped key spaces, since when
   VersionTimes times_;
   Version horizon_;  // on disk
   std::optional<Error> failure_;

@@ -7,6 +7,7 @@
 #include <weir/storage/errc.hpp>
 #include <weir/storage/internal/checkpoint_format.hpp>
 #include <weir/storage/internal/commit_actor.hpp>
+#include <weir/storage/internal/row_format.hpp>
 
 namespace weir::storage::internal {
 namespace {
@@ -146,7 +147,10 @@ Task<> CommitActor::on(Tidy) {
   // What is kept for a time goes when that time has passed, even if nothing happens until then.
   const Retention& retention = core_->options.retention;
   const bool is_timed = retention.history > Duration::zero() || retention.log > Duration::zero();
-  if (collected && is_timed && collected->horizon < core_->newest()) arrange_tidy();
+  if (!collected) co_return;
+  const Version newest = core_->newest();
+  const bool is_kept = collected->horizon < newest || collected->log_floor < newest;
+  if ((is_timed && is_kept) || !unswept_.empty()) arrange_tidy();
 }
 
 Task<Result<Collectable>> CommitActor::on(Collect) { return collect(); }
@@ -176,7 +180,29 @@ Task<Result<Collectable>> CommitActor::collect() {
     horizon_ = horizon;
     core_->engine->set_horizon(horizon.number);
   }
+  WEIR_CO_TRY_VOID(co_await sweep_dropped());
   co_return collectable;
+}
+
+/// Removes what dropped key spaces hold, once no version can be read at which they were there. If a
+/// crash takes that back, it takes back the note that it was done as well.
+Task<Result<>> CommitActor::sweep_dropped() {
+  bool is_any = false;
+  for (auto dropped = unswept_.begin(); dropped != unswept_.end();) {
+    const auto [space, version] = *dropped;
+    if (version > horizon_) {
+      ++dropped;
+      continue;
+    }
+    is_any = true;
+    for (const Family family : {Family::rows, Family::history, Family::state}) {
+      batch_->erase_range(family, row_key(space, {}), space_end(space));
+    }
+    batch_->erase(Family::meta, dropped_key(space));
+    dropped = unswept_.erase(dropped);
+  }
+  if (is_any) co_return co_await write_all();
+  co_return {};
 }
 
 /// What was the newest version so long ago: everything from there on is kept.

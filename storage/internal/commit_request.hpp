@@ -36,8 +36,10 @@ struct CommitRequest {
   Version snapshot;
   std::vector<std::uint64_t> reads;  // hashes of keys
   std::vector<ReadRange> ranges;
-  std::vector<Write> writes;           // in the order they were made
-  ConflictWindow::Writes sorted_keys;  // of all writes
+  std::vector<Write> writes;               // in the order they were made
+  ConflictWindow::Writes sorted_keys;      // of all writes
+  std::vector<std::uint32_t> read_spaces;  // in which something was read
+  std::vector<std::uint32_t> drops;        // key spaces
   std::string origin;
   telemetry::TraceContext trace;
 };

@@ -31,8 +31,7 @@ Result<std::shared_ptr<StoreCore>> start(ActorSystem& system, StoreOptions optio
     core->metrics = std::make_unique<StoreMetrics>(*core, telemetry->meter());
   }
   SpawnOptions spawning{.name = "store", .mailbox_capacity = unbounded};
-  core->committer =
-      system.spawn<CommitActor>(std::move(spawning), core, std::move(store->retention));
+  core->committer = system.spawn<CommitActor>(std::move(spawning), core, *std::move(store));
   return core;
 }
 

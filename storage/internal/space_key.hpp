@@ -11,6 +11,9 @@
 
 namespace weir::storage::internal {
 
+// Persisted: the key space that describes the others.
+inline constexpr std::uint32_t catalog_space = 1;
+
 /// The key as it is stored: that of the space, then its own.
 template <class Space>
 std::string space_key(const Space& space, const typename Space::KeyType& key) {
@@ -26,8 +29,8 @@ RowCursor::Range space_range(const Space& space, const KeyRange<typename Space::
           range.end().empty() ? space_end(space.id()) : row_key(space.id(), range.end())};
 }
 
-/// `unknown_space` unless it belongs to the store.
-Result<> check_space(const StoreCore& core, const SpaceHandle& space);
+/// `unknown_space` unless it belongs to the store, and is there at `version`.
+Result<> check_space(const StoreCore& core, const SpaceHandle& space, Version version);
 
 PendingRead read_at(const Pin& pin, const SpaceHandle& space, std::string key);
 RangeScan scan_at(const Pin& pin, const SpaceHandle& space, RowCursor::Range range);

@@ -10,11 +10,12 @@
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/storage/engine/engine.hpp>
 #include <weir/storage/internal/commit_request.hpp>
+#include <weir/storage/internal/dropped_spaces.hpp>
 #include <weir/storage/internal/high_keys.hpp>
 #include <weir/storage/internal/pins.hpp>
 #include <weir/storage/internal/printable.hpp>
-#include <weir/storage/internal/store_directory.hpp>
 #include <weir/storage/internal/reads_ahead.hpp>
+#include <weir/storage/internal/store_directory.hpp>
 #include <weir/storage/internal/store_events.hpp>
 #include <weir/storage/internal/store_metrics.hpp>
 #include <weir/storage/internal/stored_store.hpp>
@@ -70,6 +71,7 @@ struct StoreCore {
         engine(std::move(store_engine)),
         published(stored.newest.number),
         pins(stored.horizon),
+        dropped(stored.last_dropped),
         newest_history(stored.newest.number),
         first_logged(stored.log_floor.number) {}
   /// The last one who uses the store closes its files.
@@ -104,6 +106,7 @@ struct StoreCore {
   SequenceBarrier published;  // the newest version that may be read
   Pins pins;
   HighKeys high_keys;
+  DroppedSpaces dropped;
   /// The newest commit that replaced or removed a row. Raised before that commit is written.
   std::atomic<std::uint64_t> newest_history;
   /// The oldest version in the change log.
@@ -114,11 +117,11 @@ struct StoreCore {
   CommitRef committer;
   /// One when the commit actor is gone and uses nothing of this any more. Outlives both.
   const std::shared_ptr<SequenceBarrier> committer_gone = std::make_shared<SequenceBarrier>();
+  /// Reads of scans that may have gone. Outlives both.
+  const std::shared_ptr<ReadsAhead> reads_ahead = std::make_shared<ReadsAhead>();
   const std::uint64_t life = next_life();  // tells stores apart
 
   std::unique_ptr<StoreMetrics> metrics;  // null without telemetry
-  /// Reads of scans that may have gone. Outlives both.
-  const std::shared_ptr<ReadsAhead> reads_ahead = std::make_shared<ReadsAhead>();
 
   /// The time of day when the system's clock shows `now`, in microseconds since 1970.
   std::uint64_t microseconds_at(TimePoint now) const noexcept {

@@ -58,6 +58,31 @@ Result<> read_consumers(const Engine& engine, LogRetention& retention) {
   return cursor->status();
 }
 
+Error broken_meta(std::string_view key) {
+  return Error(Errc::corruption, "meta: " + printable(key) + ": not about a key space");
+}
+
+Result<> read_dropped(const Engine& engine, StoredStore& store) {
+  const auto cursor = engine.make_cursor(Family::meta, {});
+  for (cursor->seek(dropped_prefix); cursor->is_valid(); cursor->next()) {
+    const std::string_view key = cursor->key();
+    if (!key.starts_with(dropped_prefix)) break;
+    const auto version = parse_version(cursor->value());
+    if (key.size() != dropped_prefix.size() + 4 || !version) return broken_meta(key);
+    const auto space = read_big_endian<std::uint32_t>(key.substr(dropped_prefix.size()));
+    store.dropped[space] = *version;
+  }
+  if (auto status = cursor->status(); !status) return status;
+  std::string last;
+  auto found = engine.get(Family::meta, last_dropped_key, last, Wait::allowed);
+  if (!found) return found.error();
+  if (*found && last.size() != 4) return broken_meta(last_dropped_key);
+  if (*found) store.last_dropped = read_big_endian<std::uint32_t>(last);
+  const bool is_beyond =
+      !store.dropped.empty() && store.dropped.rbegin()->first > store.last_dropped;
+  return is_beyond ? Result<>(broken_meta(last_dropped_key)) : Result<>();
+}
+
 }  // namespace
 
 Result<StoredStore> read_stored_store(const Engine& engine) {
@@ -66,6 +91,7 @@ Result<StoredStore> read_stored_store(const Engine& engine) {
   if (auto read = read_meta(engine, horizon_key, store.horizon); !read) return read.error();
   if (auto read = read_meta(engine, log_floor_key, store.log_floor); !read) return read.error();
   if (auto read = read_consumers(engine, store.retention); !read) return read.error();
+  if (auto read = read_dropped(engine, store); !read) return read.error();
   if (store.horizon > store.newest || store.log_floor > store.newest.next()) {
     return Error(Errc::corruption, "the newest version is " + to_string(store.newest) +
                                        ", but the store says it keeps versions from " +

@@ -103,6 +103,22 @@ void TransactionState::write(WriteKind kind, std::string key, std::optional<std:
   writes_.insert_or_assign(std::move(key), Slot{kind, std::move(value), writes_made_++});
 }
 
+void TransactionState::drop(std::uint32_t space, std::string catalog_key) {
+  writes_.erase(writes_.lower_bound(row_key(space, {})), writes_.lower_bound(space_end(space)));
+  write(WriteKind::row, std::move(catalog_key), std::nullopt);
+  drops_.push_back(space);
+}
+
+bool TransactionState::has_dropped(std::uint32_t space) const noexcept {
+  return std::find(drops_.begin(), drops_.end(), space) != drops_.end();
+}
+
+void TransactionState::note_read_of(std::uint32_t space) {
+  const bool is_noted =
+      std::find(read_spaces_.begin(), read_spaces_.end(), space) != read_spaces_.end();
+  if (!is_noted) read_spaces_.push_back(space);
+}
+
 std::size_t TransactionState::begin_range(std::string begin) {
   ranges_.push_back({begin, begin});
   return ranges_.size() - 1;
@@ -127,6 +143,8 @@ std::unique_ptr<CommitRequest> TransactionState::make_request() {
   request->snapshot = snapshot();
   request->reads = std::move(reads_);
   request->ranges = std::move(ranges_);
+  request->read_spaces = std::move(read_spaces_);
+  request->drops = std::move(drops_);
   request->sorted_keys.reserve(writes_.size(), bytes_);
   for (const auto& [key, slot] : writes_) request->sorted_keys.add(key);
 
@@ -179,6 +197,7 @@ Task<Result<>> TransactionState::validate() const {
   request->snapshot = snapshot();
   request->reads = reads_;
   request->ranges = ranges_;
+  request->read_spaces = read_spaces_;
   const std::shared_ptr<StoreCore> core = this->core();
   auto valid = co_await core->committer.ask<Validate>(std::move(request)).within(forever);
   if (!valid) co_return valid.error();

@@ -48,6 +48,13 @@ class TransactionState {
     if (!error_) error_ = std::move(error);
   }
 
+  /// The key space, which is in the catalog under `catalog_key`, is to be no more: with what has
+  /// been written to it here.
+  void drop(std::uint32_t space, std::string catalog_key);
+  bool has_dropped(std::uint32_t space) const noexcept;
+  /// Something in the space is being read.
+  void note_read_of(std::uint32_t space);
+
   /// For scans: a range that has been read up to its beginning; how far it has been read since.
   std::size_t begin_range(std::string begin);
   void extend_range(std::size_t index, std::string end);
@@ -70,6 +77,8 @@ class TransactionState {
   Writes writes_;
   std::vector<std::uint64_t> reads_;
   std::vector<ReadRange> ranges_;
+  std::vector<std::uint32_t> read_spaces_;
+  std::vector<std::uint32_t> drops_;
   std::string origin_;
   std::optional<Error> error_;
   std::uint64_t writes_made_ = 0;

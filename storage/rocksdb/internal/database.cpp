@@ -16,11 +16,19 @@ using ::rocksdb::Status;
 
 namespace {
 
-::rocksdb::ReadOptions read_options(Wait wait) {
+constexpr std::size_t erased_max = 1024;
+
+::rocksdb::ReadOptions make_read_options(Wait wait) {
   ::rocksdb::ReadOptions read;
   read.verify_checksums = true;
   if (wait == Wait::never) read.read_tier = ::rocksdb::kBlockCacheTier;
   return read;
+}
+
+const ::rocksdb::ReadOptions& read_options(Wait wait) {
+  static const ::rocksdb::ReadOptions never = make_read_options(Wait::never);
+  static const ::rocksdb::ReadOptions allowed = make_read_options(Wait::allowed);
+  return wait == Wait::never ? never : allowed;
 }
 
 }  // namespace
@@ -86,12 +94,23 @@ Result<> Database::write(engine::Batch& batch, Wait wait) {
   write.disableWAL = !options_.write_ahead;
   write.no_slowdown = wait == Wait::never;
   const Status status = database_->Write(write, &ours.content());
-  if (status.ok()) [[likely]]
+  if (status.ok()) [[likely]] {
+    if (!ours.erased().empty()) note_erased(ours.erased());
     return {};
+  }
   if (status.IsIncomplete() && wait == Wait::never) {
     return Error(Errc::would_block, directory_ + ": writes are stalled");
   }
   return fail(status, "write");
+}
+
+void Database::note_erased(const std::vector<ErasedRange>& erased) {
+  const std::lock_guard lock(erased_mutex_);
+  for (const ErasedRange& range : erased) {
+    // The log is erased at its beginning all the time, and rewritten soon anyway; so is the rest,
+    // some time, if nobody collects.
+    if (range.family != Family::log && erased_.size() < erased_max) erased_.push_back(range);
+  }
 }
 
 Result<> Database::sync() {
@@ -108,8 +127,7 @@ Result<bool> Database::get(Family family, std::string_view key, std::string& val
   // If it would have to open a file, RocksDB 7.8 says that it has found a value, and leaves what is
   // there.
   value.clear();
-  const ::rocksdb::ReadOptions read = read_options(wait);
-  const Status status = database_->Get(read, handle(family), to_slice(key), &value);
+  const Status status = database_->Get(read_options(wait), handle(family), to_slice(key), &value);
   const bool is_in_doubt = wait == Wait::never && value.empty();
   if (status.ok() && is_in_doubt) return Error(Errc::would_block);
   if (status.ok()) return true;
@@ -167,6 +185,25 @@ Result<> Database::collect() {
   range.bottommost_level_compaction = ::rocksdb::BottommostLevelCompaction::kForceOptimized;
   const Status status = database_->CompactRange(range, handle(Family::history), nullptr, nullptr);
   if (!status.ok()) return to_error(status, directory_, "family 'history'");
+  return rewrite_erased(range);
+}
+
+/// Of history everything has been rewritten already.
+Result<> Database::rewrite_erased(const ::rocksdb::CompactRangeOptions& options) {
+  std::vector<ErasedRange> erased;
+  {
+    const std::lock_guard lock(erased_mutex_);
+    erased.swap(erased_);
+  }
+  for (const auto& [family, bounds] : erased) {
+    if (family == Family::history) continue;
+    const ::rocksdb::Slice begin = to_slice(bounds.begin);
+    const ::rocksdb::Slice end = to_slice(bounds.end);
+    const Status status = database_->CompactRange(options, handle(family), &begin, &end);
+    if (!status.ok())
+      return to_error(status, directory_,
+                      "family '" + std::string(engine::to_string(family)) + "'");
+  }
   return {};
 }
 

@@ -1,12 +1,17 @@
 // `weir_bench_storage weir|raw <workload>`: one workload, done by Weir's store or by RocksDB alone.
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
+#include <thread>
 
 #include <weir/bench/actors/measure.hpp>
 #include <weir/bench/storage/workloads.hpp>
@@ -38,6 +43,33 @@ Directory::Directory() {
 Directory::~Directory() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+double sync_us() {
+  const Directory directory;
+  const int file = ::open((directory.path() / "file").c_str(), O_WRONLY | O_CREAT, 0644);
+  const std::string bytes(rows_per_commit * value_bytes * 2, 'x');
+  std::vector<double> times;
+  for (int i = 0; i < 300; ++i) {
+    actors::Stopwatch watch;
+    watch.start();
+    const bool is_written = ::write(file, bytes.data(), bytes.size()) == std::ssize(bytes);
+    if (!is_written || ::fdatasync(file) != 0) std::exit(1);
+    watch.stop();
+    times.push_back(watch.elapsed_ns() / 1000);
+  }
+  ::close(file);
+  std::nth_element(times.begin(), times.begin() + 150, times.end());
+  return times[150];
+}
+
+void settle() {
+  for (int quiet = 0; quiet < 5;) {
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const double used_ms = 1000.0 * static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    quiet = used_ms < 5 ? quiet + 1 : 0;
+  }
 }
 
 double resident_mebibytes() {

@@ -9,7 +9,8 @@ from harness.table import format_table
 
 WORKLOADS = [
     ("commit_buffered", "one writer, commits of 10 rows of 100 bytes, `buffered`"),
-    ("commit_durable", "64 committers of such commits, `durable`; one of them beside it"),
+    ("commit_random", "the same with keys in no order, so that each row has to be looked for"),
+    ("commit_durable", "64 committers of such commits, `durable`; one of them and a bare sync beside it"),
     ("point_read", "rows read at a version, at random among 1 M"),
     ("hot_read", "the same among 1,000 rows"),
     ("scan", "1 M rows in order"),
@@ -71,6 +72,10 @@ def commit_buffered(results):
             Bar("storage_log_bytes_per_row", middle(results, "weir", "log_per_row"), at_most(2.3))]
 
 
+def commit_random(results):
+    return [Bar("storage_commit_random_vs_raw", ratio(results), at_least(0.5))]
+
+
 def commit_durable(results):
     gain = median([result.figure() / result.figure("one") for result in results["weir"]])
     return [Bar("storage_group_commit_gain", gain, at_least(20)),
@@ -102,6 +107,7 @@ def opening(results):
 
 BARS = {
     "commit_buffered": commit_buffered,
+    "commit_random": commit_random,
     "commit_durable": commit_durable,
     "point_read": faster("storage_point_read_vs_raw", 0.6),
     "hot_read": faster("storage_hot_read_vs_raw", 0.8),

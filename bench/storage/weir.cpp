@@ -71,6 +71,28 @@ void commit_buffered() {
                {{"log_per_row", logged / encoded}});
 }
 
+Task<> write_scattered(Store* store, Rows rows, std::int64_t commits) {
+  std::uint64_t row = 0;
+  for (std::int64_t i = 0; i < commits; ++i) {
+    Transaction transaction = store->begin();
+    for (int each = 0; each < rows_per_commit; ++each, ++row) {
+      transaction.put(rows, scattered(row), value_of(row));
+    }
+    const auto version = co_await transaction.commit();
+    verify(version.has_value(), "commit");
+  }
+}
+
+void commit_random() {
+  Subject subject(Durability::buffered());
+  const std::int64_t commits = scaled(100'000);
+  Stopwatch watch;
+  watch.start();
+  subject.system.run(write_scattered(&subject.store, subject.rows, commits));
+  watch.stop();
+  print_result("commit_random", static_cast<double>(commits) / watch.elapsed_ns() * 1e9, "/s");
+}
+
 struct Begin {
   using Reply = bool;
   std::int64_t commits;
@@ -122,8 +144,9 @@ DurableRate durable_rate(int count, std::int64_t commits_each) {
 void commit_durable() {
   const DurableRate one = durable_rate(1, scaled(1000));
   const DurableRate many = durable_rate(committers, scaled(400));
-  print_result("commit_durable", many.per_second, "/s",
-               {{"one", one.per_second}, {"per_sync", many.commits_per_sync}});
+  print_result(
+      "commit_durable", many.per_second, "/s",
+      {{"one", one.per_second}, {"per_sync", many.commits_per_sync}, {"sync_us", sync_us()}});
 }
 
 Task<> read_often(Store* store, Rows rows, std::int64_t reads, std::uint64_t among) {
@@ -172,6 +195,7 @@ void scan() {
   Subject subject(Durability::buffered());
   const std::int64_t rows = scaled(1'000'000);
   load(subject, rows);
+  settle();
   Stopwatch watch;
   for (int round = 0; round < 2; ++round) {  // the first one fills the cache
     watch = {};
@@ -241,6 +265,7 @@ void open_loaded() { measure_opening(&load_and_die, &open_ms); }
 
 const std::vector<Workload>& weir_workloads() {
   static const std::vector<Workload> workloads = {{"commit_buffered", &commit_buffered},
+                                                  {"commit_random", &commit_random},
                                                   {"commit_durable", &commit_durable},
                                                   {"point_read", &point_read},
                                                   {"hot_read", &hot_read},

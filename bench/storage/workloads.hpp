@@ -17,6 +17,13 @@ inline constexpr std::int64_t hot_rows = 1000;
 /// Bytes that do not compress, the same for the same row.
 std::string value_of(std::uint64_t row);
 
+/// Every number once, in no order.
+constexpr std::uint64_t scattered(std::uint64_t row) noexcept {
+  row = (row ^ row >> 30) * 0xBF58476D1CE4E5B9;
+  row = (row ^ row >> 27) * 0x94D049BB133111EB;
+  return row ^ row >> 31;
+}
+
 /// An empty directory, removed at the end.
 class Directory {
  public:
@@ -29,6 +36,13 @@ class Directory {
  private:
   std::filesystem::path path_;
 };
+
+/// What it takes here, in the middle, to bring what a commit appends to a file to the disk.
+double sync_us();
+
+/// Waits until this process has nothing left to do: what was loaded has been flushed and merged.
+/// Who measures reading does not measure that.
+void settle();
 
 /// Resident memory of this process.
 double resident_mebibytes();

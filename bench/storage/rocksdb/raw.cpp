@@ -65,6 +65,24 @@ void commit_buffered() {
   print_result("commit_buffered", static_cast<double>(commits) / watch.elapsed_ns() * 1e9, "/s");
 }
 
+void commit_random() {
+  const Directory directory;
+  const auto db = open(directory.path() / "db");
+  const std::int64_t commits = scaled(100'000);
+  std::uint64_t row = 0;
+  Stopwatch watch;
+  watch.start();
+  for (std::int64_t i = 0; i < commits; ++i) {
+    ::rocksdb::WriteBatch batch;
+    for (int each = 0; each < rows_per_commit; ++each, ++row) {
+      batch.Put(key_of(scattered(row)), value_of(row));
+    }
+    verify(db->Write({}, &batch).ok(), "write");
+  }
+  watch.stop();
+  print_result("commit_random", static_cast<double>(commits) / watch.elapsed_ns() * 1e9, "/s");
+}
+
 double durable_rate(int threads, std::int64_t commits_each) {
   const Directory directory;
   const auto db = open(directory.path() / "db");
@@ -125,6 +143,7 @@ void scan() {
   const auto db = open(directory.path() / "db");
   const std::int64_t rows = scaled(1'000'000);
   load(*db, rows);
+  settle();
   Stopwatch watch;
   for (int round = 0; round < 2; ++round) {  // the first one fills the cache
     watch = {};
@@ -192,6 +211,7 @@ void open_loaded() { measure_opening(&load_and_die, &open_ms); }
 
 const std::vector<Workload>& raw_workloads() {
   static const std::vector<Workload> workloads = {{"commit_buffered", &commit_buffered},
+                                                  {"commit_random", &commit_random},
                                                   {"commit_durable", &commit_durable},
                                                   {"point_read", &point_read},
                                                   {"hot_read", &hot_read},

@@ -174,7 +174,11 @@ Result<data::ChangeBatch> Graph::run_all(Call call, data::Timestamp time) {
 }
 
 Result<> Graph::run_node(Node& node, Output& out) {
+  // Half of an update is no change that was made.
+  const bool takes_all = node.op->needs_each_version();
   for (std::size_t port = 0; port < node.inputs.size(); ++port) {
+    std::vector<data::ChangeBatch>& batches = node.inputs[port];
+    if (takes_all && batches.size() > 1) batches = {concatenate(batches.front().schema(), batches)};
     for (const data::ChangeBatch& batch : std::exchange(node.inputs[port], {}))
       if (auto done = node.op->apply({port, batch}, out); !done) return done;
   }

@@ -14,7 +14,9 @@
 #include <weir/flow/operator/gate.hpp>
 #include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/ring_buffer.hpp>
 #include <weir/flow/operator/row_number.hpp>
+#include <weir/flow/operator/series.hpp>
 #include <weir/flow/operator/source.hpp>
 #include <weir/flow/operator/top.hpp>
 #include <weir/flow/operator/window.hpp>
@@ -122,6 +124,16 @@ void Extend::write(SpecWriter& out) const { out.columns(columns); }
 void Gate::write(SpecWriter& out) const { out.expression(condition); }
 void Distinct::write(SpecWriter& /*out*/) const {}
 void Append::write(SpecWriter& /*out*/) const {}
+
+void RingBuffer::write(SpecWriter& out) const {
+  out.number(capacity);
+  out.text(options.position);
+}
+
+void Series::write(SpecWriter& out) const {
+  out.text(key);
+  out.text(options.sequence);
+}
 
 void Window::write(SpecWriter& out) const {
   const auto optional = [&out](const std::optional<std::chrono::microseconds>& length) {
@@ -293,10 +305,20 @@ constexpr std::pair<std::string_view, Read> readers[] = {
     {"gate", [](SpecReader& in) { return share(Gate(in.expression())); }},
     {"join", [](SpecReader& in) { return share(Join(read_join(in))); }},
     {"map", [](SpecReader& in) { return share(Map(in.columns())); }},
+    {"ring_buffer",
+     [](SpecReader& in) {
+       const std::uint64_t capacity = in.number();
+       return share(RingBuffer(capacity, {.position = in.text()}));
+     }},
     {"row_number",
      [](SpecReader& in) {
        std::string column = in.text();
        return share(RowNumber(std::move(column), read_order(in)));
+     }},
+    {"series",
+     [](SpecReader& in) {
+       std::string key = in.text();
+       return share(Series(std::move(key), {.sequence = in.text()}));
      }},
     {"source",
      [](SpecReader& in) {

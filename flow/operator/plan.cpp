@@ -10,6 +10,7 @@
 #include <weir/flow/operator/extend.hpp>
 #include <weir/flow/operator/filter.hpp>
 #include <weir/flow/operator/gate.hpp>
+#include <weir/flow/operator/keep.hpp>
 #include <weir/flow/operator/map.hpp>
 #include <weir/flow/operator/ring_buffer.hpp>
 #include <weir/flow/operator/row_number.hpp>
@@ -131,6 +132,10 @@ Plan GroupedPlan::aggregate(std::vector<AggregateColumn> columns) const {
 }
 
 Plan Plan::window(Window window) const { return make(std::move(window), {*this}); }
+
+Plan Plan::keep(data::Expression time, std::chrono::microseconds age, KeepOptions options) const {
+  return make(Keep(std::move(time), age, options), {*this});
+}
 
 Plan Plan::ring_buffer(std::uint64_t capacity, RingBufferOptions options) const {
   return make(RingBuffer(capacity, std::move(options)), {*this});

@@ -13,6 +13,7 @@
 #include <weir/flow/operator/filter.hpp>
 #include <weir/flow/operator/gate.hpp>
 #include <weir/flow/operator/join.hpp>
+#include <weir/flow/operator/keep.hpp>
 #include <weir/flow/operator/map.hpp>
 #include <weir/flow/operator/ring_buffer.hpp>
 #include <weir/flow/operator/row_number.hpp>
@@ -124,6 +125,13 @@ void Extend::write(SpecWriter& out) const { out.columns(columns); }
 void Gate::write(SpecWriter& out) const { out.expression(condition); }
 void Distinct::write(SpecWriter& /*out*/) const {}
 void Append::write(SpecWriter& /*out*/) const {}
+
+void Keep::write(SpecWriter& out) const {
+  out.expression(time);
+  out.value(age);
+  out.value(options.tick_period);
+  out.number(options.rows_max);
+}
 
 void RingBuffer::write(SpecWriter& out) const {
   out.number(capacity);
@@ -285,6 +293,16 @@ Window read_window(SpecReader& in) {
   return window;
 }
 
+Keep read_keep(SpecReader& in) {
+  data::Expression time = in.expression();
+  const auto age = read_duration(in);
+  const auto period = read_duration(in);
+  if (!age || !period) in.fail();
+  return Keep(
+      std::move(time), age.value_or(std::chrono::microseconds(0)),
+      {.tick_period = period.value_or(std::chrono::microseconds(0)), .rows_max = in.number()});
+}
+
 using Read = std::shared_ptr<const OperatorSpec> (*)(SpecReader& in);
 
 constexpr std::pair<std::string_view, Read> readers[] = {
@@ -304,6 +322,7 @@ constexpr std::pair<std::string_view, Read> readers[] = {
     {"filter", [](SpecReader& in) { return share(Filter(in.expression())); }},
     {"gate", [](SpecReader& in) { return share(Gate(in.expression())); }},
     {"join", [](SpecReader& in) { return share(Join(read_join(in))); }},
+    {"keep", [](SpecReader& in) { return share(read_keep(in)); }},
     {"map", [](SpecReader& in) { return share(Map(in.columns())); }},
     {"ring_buffer",
      [](SpecReader& in) {

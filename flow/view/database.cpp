@@ -289,13 +289,16 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
   auto core = std::make_shared<internal::DatabaseCore>();
   core->store = store;
   core->library = options.library;
+  core->batch_bytes_max = options.batch_bytes_max;
   core->catalog = std::make_shared<const Catalog>(std::move(catalog));
   core->board = std::make_shared<internal::FlowBoard>();
   core->gone = std::make_shared<SequenceBarrier>();
   core->flows_gone = std::make_shared<SequenceBarrier>();
   const internal::FlowOptions flow{.state_memory_max = options.state_memory_max,
                                    .row_errors = options.row_errors,
-                                   .library = options.library};
+                                   .library = options.library,
+                                   .verifies_rows = options.verifies_rows,
+                                   .output_bytes_max = options.batch_bytes_max};
   core->flows = store->system().spawn<internal::TransactionalFlows>(
       SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, store,
       core->catalog, core->board, core->flows_gone,

@@ -34,6 +34,12 @@ struct DatabaseOptions {
   operators::RowErrorPolicy row_errors = operators::RowErrorPolicy::fail;
   /// Functions and operators of yours. They outlive the database.
   operators::Library library = {};
+  /// Checks each row that a view with a primary key gives against those it has. Views with
+  /// operators of yours are always checked.
+  bool verifies_rows = false;
+  /// The most, about, that a batch of rows to be written may have, and what an operator may give in
+  /// one cycle.
+  std::size_t batch_bytes_max = std::size_t{128} << 20;
   /// Rows that a new view takes at once, between the changes that live ones follow.
   std::size_t backfill_rows = 2'048;
   /// Changes that are taken at once.

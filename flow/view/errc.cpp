@@ -23,6 +23,7 @@ class ViewCategory final : public std::error_category {
       case Errc::not_ready: return "not ready";
       case Errc::quarantined: return "quarantined";
       case Errc::corruption: return "corruption";
+      case Errc::too_large: return "too large";
     }
     return "unknown view error";
   }

@@ -24,6 +24,8 @@ enum class Errc {
   /// The view failed, and is not tried again by itself.
   quarantined,
   corruption,
+  /// A batch has more bytes than `DatabaseOptions` allow.
+  too_large,
 };
 
 const std::error_category& view_category() noexcept;

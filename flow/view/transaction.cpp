@@ -44,7 +44,7 @@ Task<Result<>> Transaction::insert(Relation table, Row row) {
 
 /// Many rows to be added.
 Result<> Transaction::check_rows(const Relation& relation, const data::Schema& schema,
-                                 const data::ChangeBatch& rows) {
+                                 const data::ChangeBatch& rows) const {
   if (*rows.schema() != schema) {
     return Error(Errc::invalid_argument, "'" + relation.name() + "' has " + to_string(schema) +
                                              ", not " + to_string(*rows.schema()));
@@ -52,6 +52,11 @@ Result<> Transaction::check_rows(const Relation& relation, const data::Schema& s
   if (std::ranges::any_of(rows.weights(), [](data::Weight weight) { return weight != 1; })) {
     return Error(Errc::invalid_argument,
                  "'" + relation.name() + "': rows to be inserted must have the weight 1");
+  }
+  if (rows.bytes() > core_->batch_bytes_max) {
+    return Error(Errc::too_large, "'" + relation.name() + "': a batch of " +
+                                      std::to_string(rows.bytes()) + " bytes, " +
+                                      std::to_string(core_->batch_bytes_max) + " at most");
   }
   return {};
 }

@@ -41,7 +41,7 @@ class Transaction {
 
   /// `duplicate_key` if there is a row with that primary key.
   Task<Result<>> insert(Relation table, Row row);
-  /// All of them, or none.
+  /// All of them, or none. `too_large` if they have more than `DatabaseOptions::batch_bytes_max`.
   Task<Result<>> insert(Relation table, data::ChangeBatch rows);
   /// `unknown_key` if there is no row with that primary key.
   Task<Result<>> update(Relation table, Row row);
@@ -71,8 +71,8 @@ class Transaction {
   Task<Result<>> check(Relation relation);
   Task<Result<>> check_table(Relation relation);
   Task<Result<>> write(Relation table, data::ChangeBatch rows, Mode mode);
-  static Result<> check_rows(const Relation& relation, const data::Schema& schema,
-                             const data::ChangeBatch& rows);
+  Result<> check_rows(const Relation& relation, const data::Schema& schema,
+                      const data::ChangeBatch& rows) const;
   static Result<> check_appended(const Relation& relation);
   Task<Result<std::uint64_t>> append_rows(Relation relation, data::ChangeBatch rows);
   Task<Result<std::uint64_t>> evict(Relation relation, std::uint64_t oldest, std::uint64_t count);

@@ -213,6 +213,19 @@ TEST_F(AppendTest, IsFollowedByViewsAndSubscribers) {
   EXPECT_EQ(run(database().drop_table("lines")).error(), Errc::in_use);
 }
 
+TEST_F(AppendTest, IsFollowedByTransactionalViewsInTheSameCommit) {
+  const Relation lines = ring(2);
+  const Relation count =
+      run(database().create_view("count",
+                                 from(lines).aggregate({operators::count().as("n"),
+                                                        operators::min(col("line")).as("first")}),
+                                 {.update = ViewUpdate::transactional}))
+          .value();
+  ASSERT_TRUE(run(database().fresh(count, store().version())));
+  append(lines, {{"a"}, {"b"}, {"c"}});
+  EXPECT_EQ(rows_of(count), "+1 (2, 'b')\n");
+}
+
 /// Appends and removes at random, beside a list that does the same.
 TEST_F(AppendTest, EqualsAListWhateverHappens) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -142,15 +142,21 @@ class Scenario {
             .value());
     sources_.push_back(simulation_.run(database_->create_series("series", appended, "id")).value());
     std::vector<RandomTable> known;
+    std::vector<RandomTable> not_deferred;
     for (const Relation& source : sources_) known.emplace_back(source.name(), source.schema());
+    not_deferred = known;
     for (std::size_t number = 0; number < 4; ++number) {
       const std::string name = "view" + std::to_string(number);
-      plans_.push_back(
-          operators::test::RandomPlan(known, random_, operators::test::PlanKind::historical)
-              .make(1 + random_.below(4)));
-      const auto view = simulation_.run(database_->create_view(name, plans_.back()));
+      const auto update = random_.one_in(2) ? ViewUpdate::transactional : ViewUpdate::deferred;
+      const bool is_deferred = update == ViewUpdate::deferred;
+      plans_.push_back(operators::test::RandomPlan(is_deferred ? known : not_deferred, random_,
+                                                   operators::test::PlanKind::historical)
+                           .make(1 + random_.below(4)));
+      const auto view =
+          simulation_.run(database_->create_view(name, plans_.back(), {.update = update}));
       ASSERT_TRUE(view) << view.error().message() << describe(plans_.back());
       known.emplace_back(name, view->schema());
+      if (!is_deferred) not_deferred.emplace_back(name, view->schema());
     }
     settle();
   }
@@ -220,9 +226,10 @@ class Scenario {
             simulation_.run(read_rows(database_->read_at(version).value(), relation));
         if (!found && found.error() == Errc::not_ready) continue;
         ASSERT_TRUE(found) << found.error().message();
+        const storage::Version shown = relation.is_transactional() ? version : position;
         ASSERT_EQ(operators::test::to_string(*found),
-                  operators::test::to_string(expected[position.number][view]))
-            << name << " at version " << number << ", which shows " << position.number << ": "
+                  operators::test::to_string(expected[shown.number][view]))
+            << name << " at version " << number << ", which shows " << shown.number << ": "
             << describe(plans_[view]);
         ++compared;
       }

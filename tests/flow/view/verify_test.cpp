@@ -91,6 +91,28 @@ TEST_F(VerifyTest, RefusesASecondRowWithAKey) {
             "+1 (1, 'twin')");
 }
 
+TEST_F(VerifyTest, ComparesWithWhatWasWrittenAMomentAgo) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  const Relation view = run(database().create_view("view", from(orders).apply("forger"),
+                                                   {.update = ViewUpdate::transactional}))
+                            .value();
+  ASSERT_TRUE(run(database().fresh(view, store().version())));
+  for (int round = 0; round < 20; ++round) {
+    insert(orders, {{1, "apples"}});
+    auto transaction = database().begin();
+    ASSERT_TRUE(run(transaction.remove(orders, {1})));
+    ASSERT_TRUE(run(transaction.commit())) << round;
+  }
+  auto transaction = database().begin();
+  ASSERT_TRUE(run(transaction.insert(orders, {2, "remove"})));
+  const auto refused = run(transaction.commit());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("a row went that had not come: -1 (99, 'ghost')"),
+            std::string::npos)
+      << refused.error().message();
+  EXPECT_EQ(rows_of(orders), "");
+}
+
 TEST_F(VerifyTest, RefusesMoreThanTheLimitAtOnce) {
   const std::string text(2'000, 'x');
   reopen({.batch_bytes_max = 1'000, .failures_max = 1});

@@ -19,6 +19,7 @@ class OperatorCategory final : public std::error_category {
       case Errc::corruption: return "corruption";
       case Errc::would_block: return "would block";
       case Errc::broken_rule: return "broken rule";
+      case Errc::too_large: return "too large";
     }
     return "unknown operator error";
   }

@@ -19,6 +19,8 @@ enum class Errc {
   would_block,
   /// What `OperatorHarness` found.
   broken_rule,
+  /// An operator gave more in one cycle than `GraphOptions` allow.
+  too_large,
 };
 
 const std::error_category& operator_category() noexcept;

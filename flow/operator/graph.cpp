@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/source.hpp>
 
 namespace weir::flow::operators {
@@ -77,6 +78,7 @@ class Graph::Builder {
       graph_.sources_.push_back({source->source, source->schema});
       graph_.source_nodes_.push_back(index);
     }
+    graph_.has_own_operators_ |= dynamic_cast<const Apply*>(&plan.spec()) != nullptr;
     made_.emplace(&plan.node(), index);
     return index;
   }
@@ -174,7 +176,11 @@ Result<data::ChangeBatch> Graph::run_all(Call call, data::Timestamp time) {
 }
 
 Result<> Graph::run_node(Node& node, Output& out) {
+  // Half of an update is no change that was made.
+  const bool takes_all = node.op->needs_each_version();
   for (std::size_t port = 0; port < node.inputs.size(); ++port) {
+    std::vector<data::ChangeBatch>& batches = node.inputs[port];
+    if (takes_all && batches.size() > 1) batches = {concatenate(batches.front().schema(), batches)};
     for (const data::ChangeBatch& batch : std::exchange(node.inputs[port], {}))
       if (auto done = node.op->apply({port, batch}, out); !done) return done;
   }
@@ -183,6 +189,12 @@ Result<> Graph::run_node(Node& node, Output& out) {
 
 Result<> Graph::pass_on(Node& node, Output& out) {
   std::vector<data::ChangeBatch> batches = out.take();
+  std::size_t bytes = 0;
+  for (const data::ChangeBatch& batch : batches) bytes += batch.bytes();
+  if (bytes > output_bytes_max_) {
+    return Error(Errc::too_large, "it gave " + std::to_string(bytes) + " bytes in one cycle, " +
+                                      std::to_string(output_bytes_max_) + " at most");
+  }
   // Where inputs meet, what comes of one without the other is true of no version.
   if (node.inputs.size() > 1 && batches.size() > 1)
     batches = {concatenate(node.op->schema(), batches).consolidated()};

@@ -20,6 +20,8 @@ struct GraphOptions {
   RowErrorPolicy row_errors = RowErrorPolicy::fail;
   StateOptions state = {};
   Library library = {};
+  /// What one operator may give in one cycle, about; the cycle is refused if it gives more.
+  std::size_t output_bytes_max = std::size_t{128} << 20;
 };
 
 /// The operators of a plan, ready to run: changes of its sources go in, those of its result come
@@ -51,6 +53,8 @@ class Graph {
   const std::vector<SourceInfo>& sources() const noexcept { return sources_; }
   /// Whether changes of several commits must not be run together.
   bool needs_each_version() const noexcept;
+  /// Whether operators are in it that were registered by name: `apply`.
+  bool has_own_operators() const noexcept { return has_own_operators_; }
   /// The shortest of its operators' periods.
   std::optional<std::chrono::microseconds> tick_period() const noexcept;
   /// The path to an operator that has a period; empty if none has.
@@ -85,7 +89,9 @@ class Graph {
   class Builder;
 
   explicit Graph(const GraphOptions& options)
-      : policy_(options.row_errors), state_(options.state) {}
+      : policy_(options.row_errors),
+        output_bytes_max_(options.output_bytes_max),
+        state_(options.state) {}
   /// Runs every operator, in order; `call` first where it is not null.
   using Call = Result<> (*)(Operator& op, data::Timestamp time, Output& out);
   Result<data::ChangeBatch> run_all(Call call, data::Timestamp time);
@@ -94,11 +100,13 @@ class Graph {
   void forget_inputs() noexcept;
 
   RowErrorPolicy policy_;
+  std::size_t output_bytes_max_;
   State state_;
   std::vector<Node> nodes_;  // inputs before those that read them; the last gives the result
   std::vector<SourceInfo> sources_;
   std::vector<std::size_t> source_nodes_;
   std::vector<data::ChangeBatch> result_;
+  bool has_own_operators_ = false;
   Counts counts_;
   Counts pending_counts_;
 };

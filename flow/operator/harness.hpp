@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <variant>
@@ -18,6 +19,8 @@ struct HarnessOptions {
   /// Whether undoing all changes leaves the result and the state empty. Not so, for instance, of
   /// windows that have closed.
   bool is_retractable = true;
+  /// Entries of state that may be left then: numbers that are never given again.
+  std::size_t state_left = 0;
 };
 
 /// Tests a plan, and so the operators in it, for what every flow relies on:

@@ -82,7 +82,7 @@ class Operator {
   /// Makes its state tables. Called once, before anything else.
   virtual void open(State& /*state*/) {}
   /// Whether what it gives depends on how a row came to be what it is: then changes of several
-  /// commits are never taken together.
+  /// commits are never taken together, and all those of one input in a cycle are one batch.
   virtual bool needs_each_version() const { return false; }
   /// Takes changes of one input. In a cycle, those of an input before those of the next.
   virtual Result<> apply(const Input& input, Output& out) = 0;

@@ -10,8 +10,11 @@
 #include <weir/flow/operator/extend.hpp>
 #include <weir/flow/operator/filter.hpp>
 #include <weir/flow/operator/gate.hpp>
+#include <weir/flow/operator/keep.hpp>
 #include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/ring_buffer.hpp>
 #include <weir/flow/operator/row_number.hpp>
+#include <weir/flow/operator/series.hpp>
 #include <weir/flow/operator/source.hpp>
 #include <weir/flow/operator/spec_codec.hpp>
 #include <weir/flow/operator/top.hpp>
@@ -129,6 +132,18 @@ Plan GroupedPlan::aggregate(std::vector<AggregateColumn> columns) const {
 }
 
 Plan Plan::window(Window window) const { return make(std::move(window), {*this}); }
+
+Plan Plan::keep(data::Expression time, std::chrono::microseconds age, KeepOptions options) const {
+  return make(Keep(std::move(time), age, options), {*this});
+}
+
+Plan Plan::ring_buffer(std::uint64_t capacity, RingBufferOptions options) const {
+  return make(RingBuffer(capacity, std::move(options)), {*this});
+}
+
+Plan Plan::series(std::string key, SeriesOptions options) const {
+  return make(Series(std::move(key), std::move(options)), {*this});
+}
 
 Plan Plan::apply(std::string name, std::vector<data::Value> parameters) const {
   return make(Apply(std::move(name), std::move(parameters)), {*this});

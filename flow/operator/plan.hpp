@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,8 +12,11 @@
 #include <weir/flow/data/schema.hpp>
 #include <weir/flow/operator/aggregate_function.hpp>
 #include <weir/flow/operator/join.hpp>
+#include <weir/flow/operator/keep.hpp>
 #include <weir/flow/operator/operator_spec.hpp>
 #include <weir/flow/operator/order.hpp>
+#include <weir/flow/operator/ring_buffer.hpp>
+#include <weir/flow/operator/series.hpp>
 #include <weir/flow/operator/window.hpp>
 #include <weir/runtime/result.hpp>
 
@@ -86,6 +90,16 @@ class Plan {
   /// Each row once for each window that it is in, with the window's start and end:
   /// `window(tumbling(col("at"), 5min))`.
   Plan window(Window window) const;
+  /// Rows until their time is `age` ago, so that what is behind it forgets them too:
+  ///
+  ///     clicks.keep(col("at"), 24h).group_by({"user"}).aggregate({count().as("clicks")})
+  Plan keep(data::Expression time, std::chrono::microseconds age, KeepOptions options = {}) const;
+  /// The last `capacity` rows that came, in the order in which they came:
+  ///
+  ///     errors.ring_buffer(1'000)
+  Plan ring_buffer(std::uint64_t capacity, RingBufferOptions options = {}) const;
+  /// Rows in order of a column: `readings.series("at")`.
+  Plan series(std::string key, SeriesOptions options = {}) const;
   /// An operator of yours, by the name it is registered with.
   Plan apply(std::string name, std::vector<data::Value> parameters = {}) const;
 

@@ -13,8 +13,11 @@
 #include <weir/flow/operator/filter.hpp>
 #include <weir/flow/operator/gate.hpp>
 #include <weir/flow/operator/join.hpp>
+#include <weir/flow/operator/keep.hpp>
 #include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/ring_buffer.hpp>
 #include <weir/flow/operator/row_number.hpp>
+#include <weir/flow/operator/series.hpp>
 #include <weir/flow/operator/source.hpp>
 #include <weir/flow/operator/top.hpp>
 #include <weir/flow/operator/window.hpp>
@@ -122,6 +125,23 @@ void Extend::write(SpecWriter& out) const { out.columns(columns); }
 void Gate::write(SpecWriter& out) const { out.expression(condition); }
 void Distinct::write(SpecWriter& /*out*/) const {}
 void Append::write(SpecWriter& /*out*/) const {}
+
+void Keep::write(SpecWriter& out) const {
+  out.expression(time);
+  out.value(age);
+  out.value(options.tick_period);
+  out.number(options.rows_max);
+}
+
+void RingBuffer::write(SpecWriter& out) const {
+  out.number(capacity);
+  out.text(options.position);
+}
+
+void Series::write(SpecWriter& out) const {
+  out.text(key);
+  out.text(options.sequence);
+}
 
 void Window::write(SpecWriter& out) const {
   const auto optional = [&out](const std::optional<std::chrono::microseconds>& length) {
@@ -273,6 +293,16 @@ Window read_window(SpecReader& in) {
   return window;
 }
 
+Keep read_keep(SpecReader& in) {
+  data::Expression time = in.expression();
+  const auto age = read_duration(in);
+  const auto period = read_duration(in);
+  if (!age || !period) in.fail();
+  return Keep(
+      std::move(time), age.value_or(std::chrono::microseconds(0)),
+      {.tick_period = period.value_or(std::chrono::microseconds(0)), .rows_max = in.number()});
+}
+
 using Read = std::shared_ptr<const OperatorSpec> (*)(SpecReader& in);
 
 constexpr std::pair<std::string_view, Read> readers[] = {
@@ -292,11 +322,22 @@ constexpr std::pair<std::string_view, Read> readers[] = {
     {"filter", [](SpecReader& in) { return share(Filter(in.expression())); }},
     {"gate", [](SpecReader& in) { return share(Gate(in.expression())); }},
     {"join", [](SpecReader& in) { return share(Join(read_join(in))); }},
+    {"keep", [](SpecReader& in) { return share(read_keep(in)); }},
     {"map", [](SpecReader& in) { return share(Map(in.columns())); }},
+    {"ring_buffer",
+     [](SpecReader& in) {
+       const std::uint64_t capacity = in.number();
+       return share(RingBuffer(capacity, {.position = in.text()}));
+     }},
     {"row_number",
      [](SpecReader& in) {
        std::string column = in.text();
        return share(RowNumber(std::move(column), read_order(in)));
+     }},
+    {"series",
+     [](SpecReader& in) {
+       std::string key = in.text();
+       return share(Series(std::move(key), {.sequence = in.text()}));
      }},
     {"source",
      [](SpecReader& in) {

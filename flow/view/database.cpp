@@ -41,10 +41,33 @@ Task<Result<>> add_relation(storage::Transaction& transaction, CatalogRef catalo
   co_return {};
 }
 
+Task<Result<Relation>> make_relation(const storage::Store* store, CatalogRef catalog,
+                                     RelationEntry entry) {
+  auto outcome = std::make_shared<Outcome>();
+  outcome->entry = std::move(entry);
+  WEIR_CO_TRY_VOID(co_await storage::transact(store, {}, &add_relation, catalog, outcome));
+  WEIR_CO_TRY(info, co_await catalog->load(outcome->id, outcome->entry));
+  co_return Relation(std::move(info));
+}
+
+/// What rows are that were appended: as the operator of the same kind gives them.
+Result<data::SchemaRef> append_schema(const std::string& name, const data::SchemaRef& schema,
+                                      const operators::OperatorSpec& spec) {
+  if (name.empty())
+    return Error(Errc::invalid_argument, "a ring buffer or series must have a name");
+  if (!schema->primary_key().empty()) {
+    return Error(Errc::invalid_argument,
+                 "'" + name + "': rows that are appended have no primary key of their own");
+  }
+  auto made = spec.make(std::span(&schema, 1), {});
+  if (!made) return Error(made.error().code(), "'" + name + "': " + made.error().detail());
+  return (*made)->schema();
+}
+
 Task<Result<RelationEntry>> read_table(storage::Transaction& transaction, CatalogRef catalog,
                                        std::uint64_t id) {
   WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
-  if (entry.kind != RelationKind::table)
+  if (entry.kind == RelationKind::view)
     co_return Error(Errc::not_a_table, "'" + entry.name + "' is a view");
   co_return entry;
 }
@@ -86,13 +109,11 @@ Task<Result<>> follow(storage::Transaction& transaction, CatalogRef catalog, std
 }
 
 Task<Result<>> remove_relation(storage::Transaction& transaction, CatalogRef catalog,
-                               std::string name, RelationKind kind) {
+                               std::string name, bool is_view) {
   WEIR_CO_TRY(id, co_await catalog->find(transaction, name));
   WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
-  if (entry.kind != kind) {
-    co_return Error(Errc::not_a_table,
-                    "'" + name + "' is a " + (kind == RelationKind::table ? "view" : "table"));
-  }
+  if ((entry.kind == RelationKind::view) != is_view)
+    co_return Error(Errc::not_a_table, "'" + name + "' is " + to_string(entry.kind));
   WEIR_CO_TRY_VOID(co_await check_unread(transaction, catalog, id, std::nullopt, "'" + name + "'"));
   catalog->remove(transaction, id, name);
   if (entry.is_transactional()) co_return co_await follow(transaction, catalog, id, entry, false);
@@ -268,13 +289,16 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
   auto core = std::make_shared<internal::DatabaseCore>();
   core->store = store;
   core->library = options.library;
+  core->batch_bytes_max = options.batch_bytes_max;
   core->catalog = std::make_shared<const Catalog>(std::move(catalog));
   core->board = std::make_shared<internal::FlowBoard>();
   core->gone = std::make_shared<SequenceBarrier>();
   core->flows_gone = std::make_shared<SequenceBarrier>();
   const internal::FlowOptions flow{.state_memory_max = options.state_memory_max,
                                    .row_errors = options.row_errors,
-                                   .library = options.library};
+                                   .library = options.library,
+                                   .verifies_rows = options.verifies_rows,
+                                   .output_bytes_max = options.batch_bytes_max};
   core->flows = store->system().spawn<internal::TransactionalFlows>(
       SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, store,
       core->catalog, core->board, core->flows_gone,
@@ -312,12 +336,28 @@ Task<Result<Relation>> Database::create_table(std::string name, data::SchemaRef 
   if (name.empty()) co_return Error(Errc::invalid_argument, "a table must have a name");
   if (schema->primary_key().empty())
     co_return Error(Errc::invalid_argument, "'" + name + "': a table must have a primary key");
-  auto outcome = std::make_shared<Outcome>();
-  outcome->entry = internal::make_entry(RelationKind::table, std::move(name), *schema);
-  WEIR_CO_TRY_VOID(
-      co_await storage::transact(core->store, {}, &add_relation, core->catalog, outcome));
-  WEIR_CO_TRY(info, co_await core->catalog->load(outcome->id, outcome->entry));
-  co_return Relation(std::move(info));
+  co_return co_await make_relation(
+      core->store, core->catalog,
+      internal::make_entry(RelationKind::table, std::move(name), *schema));
+}
+
+Task<Result<Relation>> Database::create_ring_buffer(std::string name, data::SchemaRef schema,
+                                                    std::uint64_t capacity,
+                                                    operators::RingBufferOptions options) {
+  const auto core = core_;
+  WEIR_CO_TRY(all, append_schema(name, schema, operators::RingBuffer(capacity, options)));
+  RelationEntry entry = internal::make_entry(RelationKind::ring_buffer, std::move(name), *all);
+  entry.capacity = capacity;
+  co_return co_await make_relation(core->store, core->catalog, std::move(entry));
+}
+
+Task<Result<Relation>> Database::create_series(std::string name, data::SchemaRef schema,
+                                               std::string key, operators::SeriesOptions options) {
+  const auto core = core_;
+  WEIR_CO_TRY(all, append_schema(name, schema, operators::Series(std::move(key), options)));
+  co_return co_await make_relation(
+      core->store, core->catalog,
+      internal::make_entry(RelationKind::series, std::move(name), *all));
 }
 
 Task<Result<Relation>> Database::create_view(std::string name, operators::Plan plan,
@@ -409,14 +449,14 @@ Task<Result<Relation>> Database::drop_column(std::string table, std::string colu
 Task<Result<>> Database::drop_table(std::string name) {
   const auto core = core_;
   WEIR_CO_TRY_VOID(co_await storage::transact(core->store, {}, &remove_relation, core->catalog,
-                                              std::move(name), RelationKind::table));
+                                              std::move(name), false));
   co_return co_await core->catalog->sweep();
 }
 
 Task<Result<>> Database::drop_view(std::string name) {
   const auto core = core_;
   const auto change = [store = core->store, catalog = core->catalog, name = std::move(name)] {
-    return storage::transact(store, {}, &remove_relation, catalog, name, RelationKind::view);
+    return storage::transact(store, {}, &remove_relation, catalog, name, true);
   };
   WEIR_CO_TRY(version, co_await change_views(core->flows, change));
   // Once the coordinator has seen it, nothing writes there any more.

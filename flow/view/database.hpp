@@ -34,6 +34,12 @@ struct DatabaseOptions {
   operators::RowErrorPolicy row_errors = operators::RowErrorPolicy::fail;
   /// Functions and operators of yours. They outlive the database.
   operators::Library library = {};
+  /// Checks each row that a view with a primary key gives against those it has. Views with
+  /// operators of yours are always checked.
+  bool verifies_rows = false;
+  /// The most, about, that a batch of rows to be written may have, and what an operator may give in
+  /// one cycle.
+  std::size_t batch_bytes_max = std::size_t{128} << 20;
   /// Rows that a new view takes at once, between the changes that live ones follow.
   std::size_t backfill_rows = 2'048;
   /// Changes that are taken at once.
@@ -76,6 +82,15 @@ class Database {
 
   /// The schema must have a primary key. `already_exists`.
   Task<Result<Relation>> create_table(std::string name, data::SchemaRef schema);
+  /// Keeps the last `capacity` rows that are appended to it, each with a position in a new first
+  /// column, which is the primary key. The schema has none.
+  Task<Result<Relation>> create_ring_buffer(std::string name, data::SchemaRef schema,
+                                            std::uint64_t capacity,
+                                            operators::RingBufferOptions options = {});
+  /// Keeps rows that are appended to it in order of the column `key`, an integer, a timestamp or a
+  /// date. A new last column numbers them; both are the primary key. The schema has none.
+  Task<Result<Relation>> create_series(std::string name, data::SchemaRef schema, std::string key,
+                                       operators::SeriesOptions options = {});
   /// `unknown_relation`.
   Task<Result<Relation>> relation(std::string name) const;
   /// In order of their names.
@@ -96,12 +111,12 @@ class Database {
   /// Builds it again from its sources, for instance after it was quarantined.
   Task<Result<>> rebuild(Relation view);
 
-  // Altering gives the table as it is then. Handles opened before are stale.
+  // Altering gives the table, ring buffer or series as it is then. Handles opened before are stale.
   Task<Result<Relation>> add_column(std::string table, NewColumn column);
   Task<Result<Relation>> rename_column(std::string table, std::string column, std::string name);
   /// Not one of the primary key, nor one that a view reads.
   Task<Result<Relation>> drop_column(std::string table, std::string column);
-  /// With all its rows. `in_use` lists the views that read it.
+  /// With all its rows; also a ring buffer or series. `in_use` lists the views that read it.
   Task<Result<>> drop_table(std::string name);
 
   /// Every change from now on, from a version on, or all rows and then every change.

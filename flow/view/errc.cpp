@@ -15,6 +15,7 @@ class ViewCategory final : public std::error_category {
       case Errc::unknown_relation: return "unknown table or view";
       case Errc::already_exists: return "already exists";
       case Errc::not_a_table: return "not a table";
+      case Errc::append_only: return "append only";
       case Errc::stale_relation: return "altered or dropped since it was opened";
       case Errc::in_use: return "in use";
       case Errc::duplicate_key: return "duplicate key";
@@ -22,6 +23,7 @@ class ViewCategory final : public std::error_category {
       case Errc::not_ready: return "not ready";
       case Errc::quarantined: return "quarantined";
       case Errc::corruption: return "corruption";
+      case Errc::too_large: return "too large";
     }
     return "unknown view error";
   }

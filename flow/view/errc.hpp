@@ -11,6 +11,8 @@ enum class Errc {
   already_exists,
   /// Only tables are written; views follow.
   not_a_table,
+  /// Rows are appended to ring buffers and series, not inserted or replaced.
+  append_only,
   /// The table or view was altered or dropped since it was opened: open it again.
   stale_relation,
   /// Others read it; they are listed.
@@ -22,6 +24,8 @@ enum class Errc {
   /// The view failed, and is not tried again by itself.
   quarantined,
   corruption,
+  /// A batch has more bytes than `DatabaseOptions` allow.
+  too_large,
 };
 
 const std::error_category& view_category() noexcept;

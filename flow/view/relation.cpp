@@ -10,6 +10,10 @@ const data::SchemaRef& Relation::schema() const noexcept { return info_->format.
 bool Relation::is_view() const noexcept {
   return info_->entry.kind == internal::RelationKind::view;
 }
+bool Relation::is_appended() const noexcept { return info_->append.has_value(); }
+data::SchemaRef Relation::append_schema() const {
+  return info_->append ? info_->append->schema : nullptr;
+}
 
 bool Relation::is_transactional() const noexcept { return info_->entry.is_transactional(); }
 

@@ -13,7 +13,7 @@ namespace internal {
 struct RelationInfo;
 }
 
-/// A table or view of a database, as it was when it was opened. Cheap to copy.
+/// A table, view, ring buffer or series of a database, as it was when it was opened. Cheap to copy.
 class Relation {
  public:
   explicit Relation(std::shared_ptr<const internal::RelationInfo> info) noexcept
@@ -25,6 +25,10 @@ class Relation {
   bool is_view() const noexcept;
   /// Whether it is a view that is part of the commits which change it.
   bool is_transactional() const noexcept;
+  /// Whether it is a ring buffer or series, which rows are appended to.
+  bool is_appended() const noexcept;
+  /// Of rows to be appended: without the position or sequence. Null if nothing is appended to it.
+  data::SchemaRef append_schema() const;
   const internal::RelationInfo& info() const noexcept { return *info_; }
   const std::shared_ptr<const internal::RelationInfo>& shared_info() const noexcept {
     return info_;

@@ -75,4 +75,12 @@ RowScan Snapshot::scan(const Relation& relation) {
                                transaction_, catalog_, transaction_->scan(relation.info().rows)}));
 }
 
+Result<RowScan> Snapshot::scan(const Relation& relation, const RowRange& range) {
+  auto keys = internal::make_range(relation.info(), range);
+  if (!keys) return std::move(keys).error();
+  return RowScan(relation,
+                 std::make_shared<RowScan::Reading>(RowScan::Reading{
+                     transaction_, catalog_, transaction_->scan(relation.info().rows, *keys)}));
+}
+
 }  // namespace weir::flow::view

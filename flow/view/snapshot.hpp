@@ -35,6 +35,22 @@ class RowScan {
   std::shared_ptr<Reading> reading_;
 };
 
+/// Rows by the first columns of their primary key: from some values on, these included, until
+/// others. What is empty is no limit.
+///
+///     RowRange{.from = {begin}, .until = {end}}   // of a series: its times from begin until end
+struct RowRange {
+  /// Those whose primary key begins with these values.
+  static RowRange of(const Row& values) {
+    return {.from = values, .until = values, .is_until_included = true};
+  }
+
+  Row from = {};
+  Row until = {};
+  /// Whether rows that begin with `until` are part of it.
+  bool is_until_included = false;
+};
+
 /// Everything as of one version. Confined to one actor.
 class Snapshot {
  public:
@@ -47,6 +63,9 @@ class Snapshot {
   /// By the primary key. `not_ready` if it is a view that was not live then.
   Task<Result<std::optional<Row>>> get(Relation relation, Row key);
   RowScan scan(const Relation& relation);
+  /// Those in a range, in order of their primary key. `invalid_argument` if the values are not of
+  /// its types.
+  Result<RowScan> scan(const Relation& relation, const RowRange& range);
 
  private:
   std::shared_ptr<const storage::ReadTransaction> transaction_;

@@ -42,16 +42,27 @@ Task<Result<>> Transaction::insert(Relation table, Row row) {
   co_return co_await write(std::move(table), std::move(rows), Mode::insert);
 }
 
-Task<Result<>> Transaction::insert(Relation table, data::ChangeBatch rows) {
-  if (*rows.schema() != *table.schema()) {
-    co_return Error(Errc::invalid_argument, "'" + table.name() + "' has " +
-                                                to_string(*table.schema()) + ", not " +
-                                                to_string(*rows.schema()));
+/// Many rows to be added.
+Result<> Transaction::check_rows(const Relation& relation, const data::Schema& schema,
+                                 const data::ChangeBatch& rows) const {
+  if (*rows.schema() != schema) {
+    return Error(Errc::invalid_argument, "'" + relation.name() + "' has " + to_string(schema) +
+                                             ", not " + to_string(*rows.schema()));
   }
   if (std::ranges::any_of(rows.weights(), [](data::Weight weight) { return weight != 1; })) {
-    co_return Error(Errc::invalid_argument,
-                    "'" + table.name() + "': rows to be inserted must have the weight 1");
+    return Error(Errc::invalid_argument,
+                 "'" + relation.name() + "': rows to be inserted must have the weight 1");
   }
+  if (rows.bytes() > core_->batch_bytes_max) {
+    return Error(Errc::too_large, "'" + relation.name() + "': a batch of " +
+                                      std::to_string(rows.bytes()) + " bytes, " +
+                                      std::to_string(core_->batch_bytes_max) + " at most");
+  }
+  return {};
+}
+
+Task<Result<>> Transaction::insert(Relation table, data::ChangeBatch rows) {
+  WEIR_CO_TRY_VOID(check_rows(table, *table.schema(), rows));
   co_return co_await write(std::move(table), std::move(rows), Mode::insert);
 }
 
@@ -68,6 +79,10 @@ Task<Result<>> Transaction::upsert(Relation table, Row row) {
 Task<Result<>> Transaction::write(Relation table, data::ChangeBatch rows, Mode mode) {
   WEIR_CO_TRY_VOID(co_await check_table(table));
   const RelationInfo& info = table.info();
+  if (info.append) {
+    co_return Error(Errc::append_only,
+                    "'" + table.name() + "' is " + to_string(info.entry.kind) + ": append to it");
+  }
   std::vector<EncodedKey> keys(rows.size());
   std::set<std::string_view> seen;
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -97,6 +112,8 @@ Task<Result<>> Transaction::remove(Relation table, Row key) {
     for (const data::Value& value : key) text += (text.empty() ? "" : ", ") + to_string(value);
     co_return Error(Errc::unknown_key, "'" + table.name() + "': (" + text + ")");
   }
+  if (table.info().entry.kind == internal::RelationKind::ring_buffer)
+    WEIR_CO_TRY_VOID(co_await count_removed(table));
   transaction_.remove(table.info().rows, encoded);
   co_return {};
 }

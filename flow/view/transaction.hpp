@@ -22,7 +22,8 @@ struct DatabaseCore;
 
 using Row = std::vector<data::Value>;
 
-/// Changes tables, all of it or nothing: a `storage::Transaction` that knows rows.
+/// Changes tables, ring buffers and series, all of it or nothing: a `storage::Transaction` that
+/// knows rows.
 ///
 ///     auto transaction = database.begin();
 ///     WEIR_CO_TRY_VOID(co_await transaction.insert(orders, {1, "apples", 20}));
@@ -40,12 +41,19 @@ class Transaction {
 
   /// `duplicate_key` if there is a row with that primary key.
   Task<Result<>> insert(Relation table, Row row);
-  /// All of them, or none.
+  /// All of them, or none. `too_large` if they have more than `DatabaseOptions::batch_bytes_max`.
   Task<Result<>> insert(Relation table, data::ChangeBatch rows);
   /// `unknown_key` if there is no row with that primary key.
   Task<Result<>> update(Relation table, Row row);
   /// Inserts, or replaces the row with that primary key.
   Task<Result<>> upsert(Relation table, Row row);
+  /// To a ring buffer or series, all columns but the position or sequence, which it gives. Of a
+  /// ring buffer that is full the oldest rows go in the same commit. Two transactions that append
+  /// to one relation conflict.
+  Task<Result<std::uint64_t>> append(Relation relation, Row row);
+  /// All of them or none, of `Relation::append_schema`. Gives the number of the first; the others
+  /// have the next ones.
+  Task<Result<std::uint64_t>> append(Relation relation, data::ChangeBatch rows);
   /// By the primary key. `unknown_key` if there is no such row.
   Task<Result<>> remove(Relation table, Row key);
   /// By the primary key; with what this transaction has changed.
@@ -63,6 +71,12 @@ class Transaction {
   Task<Result<>> check(Relation relation);
   Task<Result<>> check_table(Relation relation);
   Task<Result<>> write(Relation table, data::ChangeBatch rows, Mode mode);
+  Result<> check_rows(const Relation& relation, const data::Schema& schema,
+                      const data::ChangeBatch& rows) const;
+  static Result<> check_appended(const Relation& relation);
+  Task<Result<std::uint64_t>> append_rows(Relation relation, data::ChangeBatch rows);
+  Task<Result<std::uint64_t>> evict(Relation relation, std::uint64_t oldest, std::uint64_t count);
+  Task<Result<>> count_removed(Relation relation);
 
   storage::Transaction transaction_;
   std::shared_ptr<const internal::DatabaseCore> core_;

@@ -13,6 +13,8 @@ Task<Result<Catalog>> Catalog::open(storage::Store* store) {
   WEIR_CO_TRY(names, co_await store->open_rows<std::string, std::uint64_t>("weir.flow.names"));
   WEIR_CO_TRY(counters,
               co_await store->open_state<std::string, std::uint64_t>("weir.flow.counters"));
+  WEIR_CO_TRY(appends,
+              co_await store->open_state<std::uint64_t, AppendTotals>("weir.flow.appends"));
   WEIR_CO_TRY(dropped, co_await store->open_state<std::uint64_t, bool>("weir.flow.dropped"));
   WEIR_CO_TRY(ready, co_await store->open_rows<std::uint64_t, std::uint64_t>("weir.flow.ready"));
   WEIR_CO_TRY(state, co_await store->open_state<EncodedKey, EncodedValue>("weir.flow.state"));
@@ -20,6 +22,7 @@ Task<Result<Catalog>> Catalog::open(storage::Store* store) {
   co_return Catalog(store, {.relations = std::move(relations),
                             .names = std::move(names),
                             .counters = std::move(counters),
+                            .appends = std::move(appends),
                             .dropped = std::move(dropped),
                             .ready = std::move(ready),
                             .state = std::move(state),
@@ -61,6 +64,7 @@ void Catalog::remove(storage::Transaction& transaction, std::uint64_t id,
                      const std::string& name) const {
   transaction.remove(spaces_.names, name);
   transaction.remove(spaces_.relations, id);
+  transaction.remove(spaces_.appends, id);
   transaction.put(spaces_.dropped, id, true);
 }
 
@@ -139,9 +143,11 @@ Task<Result<std::shared_ptr<const RelationInfo>>> Catalog::load(std::uint64_t id
                                                                 RelationEntry entry) const {
   auto format = RowFormat::make(entry);
   if (!format) co_return std::move(format).error();
+  auto append = AppendFormat::make(entry);
+  if (!append) co_return std::move(append).error();
   WEIR_CO_TRY(rows, co_await open_rows(id));
   co_return std::make_shared<const RelationInfo>(
-      RelationInfo{id, std::move(entry), *std::move(format), std::move(rows)});
+      RelationInfo{id, std::move(entry), *std::move(format), std::move(rows), *std::move(append)});
 }
 
 }  // namespace weir::flow::view::internal

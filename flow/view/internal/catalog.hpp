@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <weir/flow/view/internal/append_format.hpp>
 #include <weir/flow/view/internal/flow_state.hpp>
 #include <weir/flow/view/internal/progress.hpp>
 #include <weir/flow/view/internal/relation_entry.hpp>
@@ -21,6 +22,7 @@ namespace weir::flow::view::internal {
 ///     weir.flow.relations   id -> RelationEntry
 ///     weir.flow.names       name -> id
 ///     weir.flow.counters    "relation" -> the greatest id that was given
+///     weir.flow.appends     id of a ring buffer or series -> how far it has come
 ///     weir.flow.dropped     ids of relations whose rows and state are still to be removed
 ///     weir.flow.ready       id of a view that may be read -> 1; 0 -> the version of the tables
 ///     that
@@ -62,6 +64,9 @@ class Catalog {
   const storage::RowSpace<std::uint64_t, std::uint64_t>& ready() const noexcept {
     return spaces_.ready;
   }
+  const storage::StateSpace<std::uint64_t, AppendTotals>& appends() const noexcept {
+    return spaces_.appends;
+  }
   /// Its key among `ready`: no relation has the number 0.
   static constexpr std::uint64_t position_key = 0;
   const FlowStateSpace& state() const noexcept { return spaces_.state; }
@@ -74,6 +79,7 @@ class Catalog {
     storage::RowSpace<std::uint64_t, RelationEntry> relations;
     storage::RowSpace<std::string, std::uint64_t> names;
     storage::StateSpace<std::string, std::uint64_t> counters;
+    storage::StateSpace<std::uint64_t, AppendTotals> appends;
     storage::StateSpace<std::uint64_t, bool> dropped;
     storage::RowSpace<std::uint64_t, std::uint64_t> ready;
     FlowStateSpace state;

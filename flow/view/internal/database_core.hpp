@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include <weir/flow/operator/operator_spec.hpp>
@@ -16,6 +17,7 @@ namespace weir::flow::view::internal {
 struct DatabaseCore {
   storage::Store* store = nullptr;
   operators::Library library = {};
+  std::size_t batch_bytes_max = 0;
   std::shared_ptr<const Catalog> catalog = {};
   std::shared_ptr<FlowBoard> board = {};
   std::shared_ptr<SequenceBarrier> gone = {};  // at 1 when the coordinator is

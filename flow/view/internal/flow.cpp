@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <utility>
 
 #include <weir/flow/operator/errc.hpp>
@@ -16,7 +17,8 @@ Result<std::unique_ptr<Flow>> Flow::make(FlowDefinitionRef definition, const Flo
   std::unique_ptr<Flow> flow(new Flow(std::move(definition), std::move(reader)));
   operators::GraphOptions graph_options{
       .row_errors = flow->definition_->view->entry.row_errors.value_or(options.row_errors),
-      .library = options.library};
+      .library = options.library,
+      .output_bytes_max = options.output_bytes_max};
   graph_options.state = {
       .memory_max = options.state_memory_max, .reader = &flow->reader_, .is_new = is_new};
   auto graph = operators::Graph::make(flow->definition_->plan, graph_options);
@@ -29,6 +31,7 @@ Result<std::unique_ptr<Flow>> Flow::make(FlowDefinitionRef definition, const Flo
       return Error(operators::Errc::corruption, "the plan has no source '" + source.name + "'");
     flow->schemas_.push_back(at->schema);
   }
+  flow->verifies_ = options.verifies_rows || flow->graph_->has_own_operators();
   if (!flow->definition_->view->format.has_key())
     flow->weights_ = &flow->graph_->state().add_table();
   return flow;
@@ -57,7 +60,50 @@ Result<FlowResult> Flow::run(const Work& work, bool may_wait) {
 }
 
 Result<std::vector<FlowResult::RowWrite>> Flow::write_rows(const data::ChangeBatch& changes) {
-  return weights_ == nullptr ? write_keyed(changes) : write_counted(changes);
+  if (weights_ != nullptr) return write_counted(changes);
+  if (!verifies_) return write_keyed(changes);
+  if (auto verified = verify_keyed(changes); !verified) return std::move(verified).error();
+  auto rows = write_keyed(changes);
+  given_.clear();
+  if (rows)
+    for (const auto& [key, value] : *rows) given_.emplace(key.bytes, value);
+  return rows;
+}
+
+Result<> Flow::verify_keyed(const data::ChangeBatch& changes) {
+  const RelationInfo& view = *definition_->view;
+  const auto unknown_row = [&](const char* what, std::uint32_t row) {
+    std::string text = to_string(changes.take(std::span(&row, 1)));
+    text.pop_back();  // the end of its line
+    return Error(operators::Errc::unknown_row, what + text);
+  };
+  std::map<std::string, std::optional<std::uint32_t>> going;  // by key: the row that goes
+  std::string key;
+  for (std::uint32_t row = 0; row < changes.size(); ++row) {
+    key.clear();
+    view.format.encode_key(changes.columns(), row, key);
+    auto& goes = going[key];
+    if (changes.weights()[row] >= 0) continue;
+    if (goes || changes.weights()[row] < -1)
+      return unknown_row("a row went more often than it came: ", row);
+    goes = row;
+  }
+  for (std::uint32_t row = 0; row < changes.size(); ++row) {
+    EncodedKey encoded;
+    view.format.encode_key(changes.columns(), row, encoded.bytes);
+    const auto at = going.find(encoded.bytes);
+    if (at == going.end()) continue;  // seen
+    auto stored = reader_.get_row(view.rows, encoded);
+    if (!stored) return std::move(stored).error();
+    const std::optional<std::uint32_t> goes = at->second;
+    going.erase(at);
+    if (!goes && *stored) return unknown_row("two rows with one primary key: ", row);
+    if (!goes) continue;
+    EncodedValue value;
+    view.format.encode_value(changes.columns(), *goes, 1, value.bytes);
+    if (*stored != value) return unknown_row("a row went that had not come: ", *goes);
+  }
+  return {};
 }
 
 Result<std::vector<FlowResult::RowWrite>> Flow::write_keyed(
@@ -123,6 +169,7 @@ void Flow::commit() { graph_->commit(); }
 
 void Flow::commit(storage::Version version, std::vector<operators::State::Write> state) {
   reader_.remember(version, std::move(state));
+  reader_.remember(version, std::exchange(given_, {}));
   graph_->commit();
 }
 

@@ -69,6 +69,8 @@ class Flow {
       : definition_(std::move(definition)), reader_(std::move(reader)) {}
 
   Result<std::vector<FlowResult::RowWrite>> write_rows(const data::ChangeBatch& changes);
+  /// Whether each row that goes is there, and none that comes takes the place of another.
+  Result<> verify_keyed(const data::ChangeBatch& changes);
   Result<std::vector<FlowResult::RowWrite>> write_keyed(const data::ChangeBatch& changes) const;
   Result<std::vector<FlowResult::RowWrite>> write_counted(const data::ChangeBatch& changes);
 
@@ -76,6 +78,8 @@ class Flow {
   std::vector<data::SchemaRef> schemas_;  // of its sources
   FlowStateReader reader_;
   std::unique_ptr<operators::Graph> graph_;
+  bool verifies_ = false;
+  FlowStateReader::Rows given_;               // in the current cycle, if rows are verified
   operators::StateTable* weights_ = nullptr;  // of a view without a primary key, by row
 };
 

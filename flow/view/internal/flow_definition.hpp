@@ -18,6 +18,9 @@ struct FlowOptions {
   std::size_t state_memory_max = std::size_t{64} << 20;
   operators::RowErrorPolicy row_errors = operators::RowErrorPolicy::fail;
   operators::Library library = {};
+  /// Of every flow, not only of those with operators that are not Weir's own.
+  bool verifies_rows = false;
+  std::size_t output_bytes_max = std::size_t{128} << 20;
   /// A flow that takes longer has failed.
   Duration cycle_deadline = std::chrono::minutes(1);
 };

@@ -38,6 +38,12 @@ void FlowStateReader::remember(storage::Version version,
 void FlowStateReader::refresh() {
   while (!submitted_.empty() && submitted_.front().version <= store_->version())
     submitted_.pop_front();
+  while (!submitted_rows_.empty() && submitted_rows_.front().version <= store_->version())
+    submitted_rows_.pop_front();
+}
+
+void FlowStateReader::remember(storage::Version version, Rows rows) {
+  if (!rows.empty()) submitted_rows_.push_back({version, std::move(rows)});
 }
 
 Result<std::optional<std::string>> FlowStateReader::get(std::string_view key) {
@@ -88,6 +94,16 @@ Result<std::optional<operators::StateReader::Entry>> FlowStateReader::next(
   if (!row) return std::optional<Entry>();
   const std::size_t prefix = flow_state_key(flow_, "").bytes.size();
   return std::optional(Entry{row->key.bytes.substr(prefix), plain_value(row->value.bytes)});
+}
+
+Result<std::optional<EncodedValue>> FlowStateReader::get_row(
+    const storage::RowSpace<EncodedKey, EncodedValue>& rows, const EncodedKey& key) {
+  for (auto commit = submitted_rows_.rbegin(); commit != submitted_rows_.rend(); ++commit)
+    if (const auto at = commit->rows.find(key.bytes); at != commit->rows.end()) return at->second;
+  const auto transaction = store_->read();
+  auto reading = transaction.get(rows, key);
+  if (!may_wait_ && !reading.await_ready()) return operators::Errc::would_block;
+  return may_wait_ ? std::move(reading).blocking() : reading.await_resume();
 }
 
 Result<std::vector<operators::StateReader::Entry>> FlowStateReader::scan(const Range& range) {

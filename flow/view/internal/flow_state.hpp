@@ -34,17 +34,27 @@ class FlowStateReader final : public operators::StateReader {
   void set_may_wait(bool may_wait) noexcept { may_wait_ = may_wait; }
   /// Writes that were submitted as part of `version`, in order of their keys.
   void remember(storage::Version version, std::vector<operators::State::Write> writes);
+  /// The same of rows of the flow's view, by key, for `get_row`.
+  using Rows = std::map<std::string, std::optional<EncodedValue>>;
+  void remember(storage::Version version, Rows rows);
   /// What the store shows meanwhile need not be remembered any more.
   void refresh();
 
   Result<std::optional<std::string>> get(std::string_view key) override;
   Result<std::vector<Entry>> scan(const Range& range) override;
+  /// A row of the flow's view, as it was committed or submitted.
+  Result<std::optional<EncodedValue>> get_row(
+      const storage::RowSpace<EncodedKey, EncodedValue>& rows, const EncodedKey& key);
 
  private:
   using Overlay = std::map<std::string_view, std::optional<std::string_view>>;
   struct Submitted {
     storage::Version version;
     std::vector<operators::State::Write> writes;
+  };
+  struct SubmittedRows {
+    storage::Version version;
+    Rows rows;
   };
 
   const operators::State::Write* find_submitted(std::string_view key) const;
@@ -55,7 +65,8 @@ class FlowStateReader final : public operators::StateReader {
   FlowStateSpace space_;
   std::uint64_t flow_;
   bool may_wait_ = false;
-  std::deque<Submitted> submitted_;  // the oldest first
+  std::deque<Submitted> submitted_;           // the oldest first
+  std::deque<SubmittedRows> submitted_rows_;  // the oldest first
 };
 
 }  // namespace weir::flow::view::internal

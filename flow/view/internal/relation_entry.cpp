@@ -7,6 +7,16 @@
 
 namespace weir::flow::view::internal {
 
+const char* to_string(RelationKind kind) noexcept {
+  switch (kind) {
+    case RelationKind::table: return "a table";
+    case RelationKind::view: return "a view";
+    case RelationKind::ring_buffer: return "a ring buffer";
+    case RelationKind::series: return "a series";
+  }
+  return "something unknown";
+}
+
 RelationEntry make_entry(RelationKind kind, std::string name, const data::Schema& schema) {
   RelationEntry entry{.kind = kind, .name = std::move(name)};
   std::vector<ColumnEntry> columns;

@@ -14,7 +14,14 @@
 // Persisted, in the catalog: never change. docs/storage_format.md has the bytes.
 namespace weir::flow::view::internal {
 
-enum class RelationKind : std::uint8_t { table = 1, view = 2 };
+enum class RelationKind : std::uint8_t { table = 1, view = 2, ring_buffer = 3, series = 4 };
+
+/// Whether rows are appended to it: it says itself what numbers they have.
+constexpr bool is_appended(RelationKind kind) noexcept {
+  return kind == RelationKind::ring_buffer || kind == RelationKind::series;
+}
+/// As in an error message: `a ring buffer`.
+const char* to_string(RelationKind kind) noexcept;
 
 /// One column, which keeps its id whatever becomes of its name.
 struct ColumnEntry {
@@ -42,7 +49,7 @@ struct SourceEntry {
   friend bool operator==(const SourceEntry&, const SourceEntry&) = default;
 };
 
-/// A table or view, as the catalog knows it.
+/// A table, view, ring buffer or series, as the catalog knows it.
 struct RelationEntry {
   RelationKind kind = RelationKind::table;
   std::string name = {};
@@ -57,10 +64,11 @@ struct RelationEntry {
   ViewUpdate update = ViewUpdate::deferred;
   /// The transactional views that read a table. They come and go without making it another one.
   std::vector<std::uint64_t> followers = {};
+  std::uint64_t capacity = 0;  // of a ring buffer
 
   static auto what_it_is(auto& self) {
     return std::tie(self.kind, self.name, self.layouts, self.key, self.next_column, self.plan,
-                    self.sources, self.row_errors, self.update);
+                    self.sources, self.row_errors, self.update, self.capacity);
   }
   static auto weir_fields(auto& self) {
     return std::tuple_cat(what_it_is(self), std::tie(self.followers));

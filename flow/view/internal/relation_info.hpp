@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include <weir/flow/view/internal/append_format.hpp>
 #include <weir/flow/view/internal/encoded.hpp>
 #include <weir/flow/view/internal/relation_entry.hpp>
 #include <weir/flow/view/internal/row_format.hpp>
@@ -17,6 +19,7 @@ struct RelationInfo {
   RelationEntry entry;
   RowFormat format;
   EncodedRows rows;
+  std::optional<AppendFormat> append;  // of ring buffers and series
 };
 
 }  // namespace weir::flow::view::internal

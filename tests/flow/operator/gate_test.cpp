@@ -36,6 +36,16 @@ TEST(Gate, LetsARowPassFromWhenItsConditionWasTrueUntilItGoes) {
   EXPECT_TRUE(graph->needs_each_version());
 }
 
+TEST(Gate, TakesAnUpdateThatComesInPiecesAsOne) {
+  auto graph = Graph::make(plan).value();
+  run(*graph, {{{1, 20}, 1}});
+  using Changes = std::vector<std::pair<Row, data::Weight>>;
+  const auto goes = make_batch(sensors, Changes{{{1, 20}, -1}});
+  const auto comes = make_batch(sensors, Changes{{{1, 3}, 1}});
+  EXPECT_EQ(to_string(graph->run({{"sensors", goes}, {"sensors", comes}}).value()),
+            "-1 (1, 20)\n+1 (1, 3)\n");
+}
+
 TEST(Gate, StaysClosedForNull) {
   auto graph = Graph::make(plan).value();
   EXPECT_EQ(run(*graph, {{{1, Value()}, 1}}), "");

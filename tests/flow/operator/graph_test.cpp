@@ -121,6 +121,20 @@ TEST(Graph, RefusesRowsThatAreNotOfTheirOperatorsSchema) {
   EXPECT_TRUE(Graph::make(from("orders", orders)).value()->run({}).value().is_empty());
 }
 
+TEST(Graph, RefusesAnOperatorThatGivesMoreThanTheLimit) {
+  auto graph =
+      Graph::make(from("orders", orders).filter(col("amount") > 0), {.output_bytes_max = 60})
+          .value();
+  EXPECT_TRUE(graph->run({{"orders", order(1, 1)}}));
+  graph->commit();
+  data::BatchBuilder many(orders);
+  for (int id = 0; id < 100; ++id) ASSERT_TRUE(many.add({id, id}));
+  const auto refused = graph->run({{"orders", many.finish()}});
+  EXPECT_EQ(refused.error().code(), Errc::too_large);
+  EXPECT_NE(refused.error().message().find("source: it gave"), std::string::npos)
+      << refused.error().message();
+}
+
 class Thrower final : public Operator {
  public:
   using Operator::Operator;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,22 @@
 #include <weir/tests/flow/operator/support/oracle.hpp>
 #include <weir/tests/flow/operator/support/random_plan.hpp>
 #include <weir/tests/flow/operator/support/random_table.hpp>
+#include <weir/tests/storage/support/long_run.hpp>
 
 namespace weir::flow::operators::test {
 namespace {
 
+using storage::test::seeds;
+
 /// Random tables and a random query over them.
 struct Case {
-  explicit Case(std::uint64_t seed) : random(seed) {
+  Case(std::uint64_t seed, PlanKind kind) : random(seed) {
     tables.push_back(RandomTable::make("left", 'l', 4, random));
     tables.push_back(RandomTable::make("right", 'r', 4, random));
-    plan = RandomPlan(tables, random).make(6);
+    plan = RandomPlan(tables, random, kind).make(6);
+  }
+  std::map<std::string, Rows> rows() const {
+    return {{"left", tables[0].rows()}, {"right", tables[1].rows()}};
   }
 
   data::test::RandomData random;
@@ -27,8 +34,10 @@ struct Case {
   Plan plan = from("none", make_schema({{"id", data::Kind::int64}}));
 };
 
-void run_case(std::uint64_t seed) {
-  Case c(seed);
+/// Compares the result of each cycle with the oracle.
+void run_case(std::uint64_t seed, PlanKind kind) {
+  Case c(seed, kind);
+  History history(c.plan);
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c.plan));
   const Plan decoded = Plan::decode(c.plan.encode()).value();
   auto graph = Graph::make(decoded, {.row_errors = RowErrorPolicy::drop}).value();
@@ -46,20 +55,39 @@ void run_case(std::uint64_t seed) {
     graph->commit();
     add(found, *result);
     const Rows expected =
-        evaluate(c.plan, {{"left", c.tables[0].rows()}, {"right", c.tables[1].rows()}});
+        kind == PlanKind::plain ? evaluate(c.plan, c.rows()) : history.next(c.rows());
     ASSERT_EQ(to_string(found), to_string(expected)) << "cycle " << cycle;
   }
 }
 
+/// Operators of the plan that remember the last number they gave.
+std::set<const Plan::Node*> numberings(const Plan& plan) {
+  std::set<const Plan::Node*> found;
+  if (plan.spec().name() == "ring_buffer" || plan.spec().name() == "series")
+    found.insert(&plan.node());
+  for (const Plan& input : plan.node().inputs) found.merge(numberings(input));
+  return found;
+}
+
 TEST(Oracle, EveryPlanEqualsItsQuery) {
-  for (std::uint64_t seed = 0; seed < 1'000 && !testing::Test::HasFatalFailure(); ++seed)
-    run_case(seed);
+  for (const std::uint64_t seed : seeds(2'000)) {
+    run_case(seed, PlanKind::plain);
+    if (testing::Test::HasFatalFailure()) break;
+  }
+}
+
+TEST(Oracle, EveryPlanThatDependsOnHistoryEqualsIt) {
+  for (const std::uint64_t seed : seeds(2'000)) {
+    run_case(seed, PlanKind::historical);
+    if (testing::Test::HasFatalFailure()) break;
+  }
 }
 
 TEST(Oracle, EveryPlanPassesTheHarness) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    Case c(seed);
-    OperatorHarness harness(c.plan, {.row_errors = RowErrorPolicy::drop});
+  for (const std::uint64_t seed : seeds(400)) {
+    Case c(seed, seed % 2 == 0 ? PlanKind::plain : PlanKind::historical);
+    OperatorHarness harness(
+        c.plan, {.row_errors = RowErrorPolicy::drop, .state_left = numberings(c.plan).size()});
     const auto graph = Graph::make(c.plan).value();
     for (int cycle = 0; cycle < 4; ++cycle) {
       const auto& source = graph->sources()[c.random.below(graph->sources().size())];

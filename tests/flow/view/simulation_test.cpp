@@ -131,6 +131,7 @@ class Scenario {
                             .backfill_rows = 1 + random_.below(12),
                             .cycle = {.records_max = 1 + random_.below(6)}};
     if (random_.one_in(2)) options.state_memory_max = 0;
+    options.verifies_rows = random_.one_in(2);
     auto database = simulation_.run(Database::open(&*store_, options));
     ASSERT_TRUE(database) << database.error().message();
     database_.emplace(*std::move(database));

@@ -8,10 +8,13 @@
 #include <weir/flow/operator/distinct.hpp>
 #include <weir/flow/operator/extend.hpp>
 #include <weir/flow/operator/filter.hpp>
+#include <weir/flow/operator/gate.hpp>
 #include <weir/flow/operator/graph.hpp>
 #include <weir/flow/operator/join.hpp>
 #include <weir/flow/operator/map.hpp>
+#include <weir/flow/operator/ring_buffer.hpp>
 #include <weir/flow/operator/row_number.hpp>
+#include <weir/flow/operator/series.hpp>
 #include <weir/flow/operator/source.hpp>
 #include <weir/flow/operator/top.hpp>
 #include <weir/flow/operator/window.hpp>
@@ -68,8 +71,9 @@ Rows evaluate(const Extend& extend, const Relation& input) {
   return rows;
 }
 
-Rows evaluate(const Plan& plan, const std::vector<Relation>& inputs,
-              const std::map<std::string, Rows>& sources) {
+/// One operator.
+Rows evaluate_step(const Plan& plan, const std::vector<Relation>& inputs,
+                   const std::map<std::string, Rows>& sources) {
   const OperatorSpec& spec = plan.spec();
   if (const auto* source = dynamic_cast<const Source*>(&spec)) return sources.at(source->source);
   if (const auto* filter = dynamic_cast<const Filter*>(&spec)) return evaluate(*filter, inputs[0]);
@@ -106,7 +110,44 @@ Rows evaluate(const Plan& plan, const std::map<std::string, Rows>& sources) {
   std::vector<Relation> inputs;
   for (const Plan& input : plan.node().inputs)
     inputs.push_back({Graph::make(input).value()->schema(), evaluate(input, sources)});
-  return evaluate(plan, inputs, sources);
+  return evaluate_step(plan, inputs, sources);
+}
+
+Rows History::next(const std::map<std::string, Rows>& sources) {
+  std::map<const Plan::Node*, Rows> known;
+  return evaluate(plan_, sources, known);
+}
+
+Rows History::evaluate(const Plan& plan, const std::map<std::string, Rows>& sources,
+                       std::map<const Plan::Node*, Rows>& known) {
+  const Plan::Node* node = &plan.node();
+  if (const auto at = known.find(node); at != known.end()) return at->second;
+  std::vector<Relation> inputs;
+  for (const Plan& input : plan.node().inputs)
+    inputs.push_back({Graph::make(input).value()->schema(), evaluate(input, sources, known)});
+  Rows rows;
+  if (const auto* gate = dynamic_cast<const Gate*>(&plan.spec())) {
+    rows = latches_[node].next(*gate, inputs[0].rows, inputs[0].schema);
+  } else if (const auto* ring = dynamic_cast<const RingBuffer*>(&plan.spec())) {
+    ArrivalHistory& history = arrivals_.try_emplace(node, ring->capacity).first->second;
+    for (const auto& [number, row] : history.next(inputs[0].rows, *inputs[0].schema)) {
+      Row numbered{number};
+      numbered.insert(numbered.end(), row.begin(), row.end());
+      add(rows, numbered, 1);
+    }
+  } else if (const auto* series = dynamic_cast<const Series*>(&plan.spec())) {
+    const std::size_t key = inputs[0].schema->index_of(series->key).value();
+    std::erase_if(inputs[0].rows, [&](const auto& row) { return row.first[key].is_null(); });
+    ArrivalHistory& history = arrivals_.try_emplace(node, std::nullopt).first->second;
+    for (const auto& [number, row] : history.next(inputs[0].rows, *inputs[0].schema)) {
+      Row numbered = row;
+      numbered.emplace_back(number);
+      add(rows, numbered, 1);
+    }
+  } else {
+    rows = evaluate_step(plan, inputs, sources);
+  }
+  return known[node] = std::move(rows);
 }
 
 }  // namespace weir::flow::operators::test

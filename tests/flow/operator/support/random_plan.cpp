@@ -38,6 +38,7 @@ Plan RandomPlan::make(std::size_t depth) {
 }
 
 Plan RandomPlan::step(const Plan& input, std::size_t depth) {
+  if (kind_ == PlanKind::historical && random_.one_in(4)) return historical(input);
   switch (random_.below(10)) {
     case 0: return filter(input);
     case 1: return map(input);
@@ -153,6 +154,25 @@ Plan RandomPlan::window(const Plan& input) {
     case 2: return input.window(session(col(column), 1s));
     default: return input.window(rolling(col(column), 1s));
   }
+}
+
+/// A gate, where there is a primary key; a ring buffer; a series, where a column can be its key.
+Plan RandomPlan::historical(const Plan& input) {
+  data::SchemaRef keeps;
+  const data::Schema& schema = schema_of(input, keeps);
+  const std::string suffix = std::to_string(schema.size());
+  const auto choice = random_.below(3);
+  if (choice == 0 && !schema.primary_key().empty()) return input.gate(condition(schema));
+  if (choice == 1) {
+    for (const data::Field& field : schema.fields()) {
+      const data::Kind kind = field.type.kind;
+      const bool can_be_key = kind == data::Kind::int64 || kind == data::Kind::uint64 ||
+                              kind == data::Kind::timestamp || kind == data::Kind::date;
+      if (can_be_key && random_.one_in(2))
+        return input.series(field.name, {.sequence = "s" + suffix});
+    }
+  }
+  return input.ring_buffer(1 + random_.below(12), {.position = "p" + suffix});
 }
 
 Expression RandomPlan::condition(const data::Schema& schema) {

@@ -8,11 +8,18 @@
 
 namespace weir::flow::operators::test {
 
-/// Queries over some tables, of all operators whose result depends on nothing but their rows.
+/// Which operators a query is made of.
+enum class PlanKind {
+  plain,       // those whose result depends on nothing but the rows that there are
+  historical,  // also those that depend on how they came: `History` evaluates it
+};
+
+/// Queries over some tables.
 class RandomPlan {
  public:
-  RandomPlan(const std::vector<RandomTable>& tables, data::test::RandomData& random)
-      : tables_(tables), random_(random) {}
+  RandomPlan(const std::vector<RandomTable>& tables, data::test::RandomData& random,
+             PlanKind kind = PlanKind::plain)
+      : tables_(tables), random_(random), kind_(kind) {}
 
   /// Operators one behind the other, at most so many; parts are used more than once.
   Plan make(std::size_t depth);
@@ -26,6 +33,7 @@ class RandomPlan {
   Plan join(const Plan& input, std::size_t depth);
   Plan ordered(const Plan& input);
   Plan window(const Plan& input);
+  Plan historical(const Plan& input);
   AggregateColumn aggregate_column(const data::Schema& schema);
   std::string column_of(const data::Schema& schema) {
     return schema[random_.below(schema.size())].name;
@@ -35,6 +43,7 @@ class RandomPlan {
 
   const std::vector<RandomTable>& tables_;
   data::test::RandomData& random_;
+  PlanKind kind_;
   std::vector<Plan> made_;
 };
 

@@ -1,0 +1,136 @@
+// What a view does about an operator that gives rows which cannot be.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include <weir/flow/operator/errc.hpp>
+#include <weir/flow/operator/operator_registry.hpp>
+#include <weir/flow/view/database.hpp>
+#include <weir/flow/view/errc.hpp>
+#include <weir/tests/flow/operator/support/rows.hpp>
+#include <weir/tests/flow/view/support/database_fixture.hpp>
+
+namespace weir::flow::view {
+namespace {
+
+using data::Kind;
+using data::Value;
+using operators::test::make_batch;
+using operators::test::make_schema;
+using Changes = std::vector<std::pair<operators::test::Row, data::Weight>>;
+
+const data::SchemaRef orders_schema =
+    make_schema({{"id", Kind::int64, false}, {"item", Kind::text, false}}, {"id"});
+
+/// Passes rows on, and gives what was never there where an item tells it to.
+class Forger final : public operators::Operator {
+ public:
+  using Operator::Operator;
+  Result<> apply(const operators::Input& input, operators::Output& out) override {
+    out.emit(input.batch);
+    for (std::size_t row = 0; row < input.batch.size(); ++row) {
+      const Value item = input.batch.row(row)[1];
+      if (item == Value("remove")) out.emit(make_batch(schema(), Changes{{{99, "ghost"}, -1}}));
+      if (item == Value("change")) out.emit(make_batch(schema(), Changes{{{1, "other"}, -1}}));
+      if (item == Value("again")) out.emit(make_batch(schema(), Changes{{{1, "twin"}, 1}}));
+    }
+    return {};
+  }
+};
+
+class VerifyTest : public test::DatabaseTest {
+ protected:
+  VerifyTest() {
+    EXPECT_TRUE(registry_.add("forger", [](const operators::OperatorRegistry::Arguments& of) {
+      return Result<std::unique_ptr<operators::Operator>>(std::make_unique<Forger>(of.inputs[0]));
+    }));
+    reopen({.library = {.operators = &registry_}, .failures_max = 1});
+  }
+  ~VerifyTest() override { close(); }
+
+  /// Why a view of the forger fails that has the row 1 and sees an item.
+  std::string failure(const std::string& item) {
+    const Relation orders = run(database().create_table("orders", orders_schema)).value();
+    insert(orders, {{1, "apples"}});
+    const Relation view = run(database().create_view("view", from(orders).apply("forger"))).value();
+    const Relation honest = run(database().create_view("honest", from(orders))).value();
+    EXPECT_TRUE(run(database().fresh(view, store().version())));
+    const auto version = insert(orders, {{2, item}});
+    const auto reached = run(database().fresh(view, version));
+    EXPECT_TRUE(run(database().fresh(honest, version)));
+    // Nothing of the cycle that failed is there.
+    EXPECT_EQ(rows_of(honest), "+1 (1, 'apples')\n+1 (2, '" + item + "')\n");
+    if (reached) return rows_of(view);
+    // What follows tells the version.
+    return reached.error().message().substr(0, reached.error().message().find(", in the input"));
+  }
+
+  operators::OperatorRegistry registry_;
+};
+
+TEST_F(VerifyTest, PassesWhatIsThere) {
+  EXPECT_EQ(failure("pears"), "+1 (1, 'apples')\n+1 (2, 'pears')\n");
+}
+
+TEST_F(VerifyTest, RefusesToRemoveARowThatNeverCame) {
+  EXPECT_EQ(failure("remove"),
+            "quarantined: view 'view': unknown row: a row went that had not come: "
+            "-1 (99, 'ghost')");
+}
+
+TEST_F(VerifyTest, RefusesToRemoveARowAsWhatItIsNot) {
+  EXPECT_EQ(failure("change"),
+            "quarantined: view 'view': unknown row: a row went that had not come: "
+            "-1 (1, 'other')");
+}
+
+TEST_F(VerifyTest, RefusesASecondRowWithAKey) {
+  EXPECT_EQ(failure("again"),
+            "quarantined: view 'view': unknown row: two rows with one primary key: "
+            "+1 (1, 'twin')");
+}
+
+TEST_F(VerifyTest, ComparesWithWhatWasWrittenAMomentAgo) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  const Relation view = run(database().create_view("view", from(orders).apply("forger"),
+                                                   {.update = ViewUpdate::transactional}))
+                            .value();
+  ASSERT_TRUE(run(database().fresh(view, store().version())));
+  for (int round = 0; round < 20; ++round) {
+    insert(orders, {{1, "apples"}});
+    auto transaction = database().begin();
+    ASSERT_TRUE(run(transaction.remove(orders, {1})));
+    ASSERT_TRUE(run(transaction.commit())) << round;
+  }
+  auto transaction = database().begin();
+  ASSERT_TRUE(run(transaction.insert(orders, {2, "remove"})));
+  const auto refused = run(transaction.commit());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("a row went that had not come: -1 (99, 'ghost')"),
+            std::string::npos)
+      << refused.error().message();
+  EXPECT_EQ(rows_of(orders), "");
+}
+
+TEST_F(VerifyTest, RefusesMoreThanTheLimitAtOnce) {
+  const std::string text(2'000, 'x');
+  reopen({.batch_bytes_max = 1'000, .failures_max = 1});
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  auto transaction = database().begin();
+  const auto refused =
+      run(transaction.insert(orders, make_batch(orders_schema, Changes{{{1, text}, 1}})));
+  EXPECT_EQ(refused.error(), Errc::too_large);
+  EXPECT_NE(refused.error().message().find("'orders': a batch of"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("1000 at most"), std::string::npos);
+  const Relation view = run(database().create_view("view", from(orders))).value();
+  const auto version = insert(orders, {{1, text}});
+  const auto reached = run(database().fresh(view, version));
+  ASSERT_FALSE(reached);
+  EXPECT_EQ(reached.error(), Errc::quarantined);
+  EXPECT_NE(reached.error().message().find("too large: source: it gave"), std::string::npos)
+      << reached.error().message();
+}
+
+}  // namespace
+}  // namespace weir::flow::view

@@ -85,6 +85,16 @@ void Span::set_status(telemetry::SpanStatus status, std::string_view message) {
   span_->details().status_message = telemetry::Attribute::bounded(message);
 }
 
+void Span::add_link(const telemetry::TraceContext& cause) {
+  if (!span_ || !cause.is_valid()) return;
+  ActiveSpan::Details& details = span_->details();
+  if (details.links.size() >= limits().links_max) {
+    ++details.dropped_links;
+  } else {
+    details.links.push_back({cause, {}});
+  }
+}
+
 Span span(std::string_view name, telemetry::AttributeList attributes) {
   Span made;
   const ActiveSpan* outer = current_span();

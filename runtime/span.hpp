@@ -28,6 +28,8 @@ class [[nodiscard]] Span {
   void set(const telemetry::AttributeView& attribute);
   void add_event(std::string_view name, telemetry::AttributeList attributes = {});
   void set_status(telemetry::SpanStatus status, std::string_view message = {});
+  /// Another span that caused this one without waiting for it, in whatever trace.
+  void add_link(const telemetry::TraceContext& cause);
 
  private:
   friend Span span(std::string_view name, telemetry::AttributeList attributes);

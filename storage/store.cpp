@@ -180,6 +180,11 @@ Task<Result<>> Store::collect() {
   }(core_);
 }
 
+std::optional<std::uint64_t> Store::approximate_bytes(internal::RowCursor::Range range) const {
+  return core_->engine->approximate_bytes(engine::Family::rows,
+                                          {std::move(range.begin), std::move(range.end)});
+}
+
 engine::Statistics Store::statistics() const { return core_->engine->statistics(); }
 
 Task<Result<>> Store::close() {

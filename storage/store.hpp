@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,6 +83,13 @@ class Store {
   /// Lets go what nobody needs any more, and rewrites files so that their space is free.
   Task<Result<>> collect();
   engine::Statistics statistics() const;
+  /// About how many bytes the rows of a range take, if that is known without reading them. May wait
+  /// for the disk.
+  template <class K, class V>
+  std::optional<std::uint64_t> approximate_bytes(
+      const RowSpace<K, V>& space, const KeyRange<K>& range = KeyRange<K>::all()) const {
+    return approximate_bytes(internal::space_range(space, range));
+  }
 
   /// Ends committing: what has been accepted goes to disk, later commits get `Errc::closed`.
   Task<Result<>> close();
@@ -112,6 +120,7 @@ class Store {
       std::shared_ptr<internal::StoreCore> core, SpaceInfo wanted);
   static Task<Result<>> learn_high_key(std::shared_ptr<internal::StoreCore> core, SpaceInfo info);
   std::uint64_t microseconds() const noexcept;
+  std::optional<std::uint64_t> approximate_bytes(internal::RowCursor::Range range) const;
   static std::uint64_t life_of(const internal::StoreCore& core) noexcept;
 
   ActorSystem* system_;

@@ -161,6 +161,7 @@ class AggregateOperator final : public Operator {
     using Status = Accumulator::Status;
     std::vector<std::uint8_t> had_error;
     std::vector<std::uint8_t> has_error;
+    std::size_t failed = 0;  // one of the aggregates that cannot be computed
     for (std::size_t index = 0; index < parts_.aggregates.size(); ++index) {
       const Accumulator& accumulator = *parts_.aggregates[index].accumulator;
       for (const bool is_after : {false, true}) {
@@ -173,12 +174,13 @@ class AggregateOperator final : public Operator {
           if (is_after && out.row_error_policy() == RowErrorPolicy::fail)
             return overflow(index, group);
           errors[group] = 1;
+          if (is_after) failed = index;
         }
       }
     }
     for (std::size_t group = 0; group < has_error.size(); ++group)
       if (has_error[group] != 0 && (had_error.empty() || had_error[group] == 0))
-        ++out.counts().row_errors;
+        out.add_row_errors(1, [&] { return overflow(failed, group); });
     if (out.row_error_policy() != RowErrorPolicy::drop) return {};
     for (std::size_t group = 0; group < had_error.size(); ++group)
       if (had_error[group] != 0) is_visible_[false][group] = 0;

@@ -7,6 +7,7 @@
 
 #include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/source.hpp>
+#include <weir/runtime/span.hpp>
 
 namespace weir::flow::operators {
 
@@ -70,7 +71,11 @@ class Graph::Builder {
     auto op = plan.spec().make(schemas, library_);
     if (!op) return at(path, op.error());
     const std::size_t index = graph_.nodes_.size();
-    graph_.nodes_.push_back({.path = path, .op = *std::move(op), .targets = {}, .inputs = {}});
+    graph_.nodes_.push_back({.path = path,
+                             .span = "flow.operator." + std::string(plan.spec().name()),
+                             .op = *std::move(op),
+                             .targets = {},
+                             .inputs = {}});
     graph_.nodes_[index].inputs.resize(std::max<std::size_t>(inputs.size(), 1));
     for (std::size_t port = 0; port < inputs.size(); ++port)
       graph_.nodes_[inputs[port]].targets.push_back({index, port});
@@ -160,19 +165,42 @@ Result<data::ChangeBatch> Graph::watermark(data::Timestamp time) {
 Result<data::ChangeBatch> Graph::run_all(Call call, data::Timestamp time) {
   Output out(policy_);
   for (Node& node : nodes_) {
-    auto done = guarded([&] {
-      auto ran = run_node(node, out);
-      return ran && call != nullptr ? call(*node.op, time, out) : ran;
-    });
-    if (done) done = pass_on(node, out);
+    const bool had_row_error = out.row_error().has_value();
+    auto done = run_traced(node, call, time, out);
     if (!done) {
       forget_inputs();
       return at(node.path, done.error());
     }
+    if (!had_row_error && out.row_error()) pending_row_error_ = at(node.path, *out.row_error());
   }
   pending_counts_ += out.counts();
   auto result = concatenate(schema(), std::exchange(result_, {}));
   return result.consolidated();
+}
+
+/// An operator with something to do is a part of its trace, if that is recorded.
+Result<> Graph::run_traced(Node& node, Call call, data::Timestamp time, Output& out) {
+  const bool has_input =
+      std::ranges::any_of(node.inputs, [](const auto& batches) { return !batches.empty(); });
+  if (!has_input && call == nullptr) return {};
+  auto running = span(node.span);
+  if (running.is_recorded()) {
+    std::size_t rows = 0;
+    for (const auto& batches : node.inputs)
+      for (const data::ChangeBatch& batch : batches) rows += batch.size();
+    running.set({"flow.operator.path", node.path});
+    running.set({"flow.rows.in", static_cast<std::int64_t>(rows)});
+  }
+  auto done = guarded([&] {
+    auto ran = run_node(node, out);
+    return ran && call != nullptr ? call(*node.op, time, out) : ran;
+  });
+  std::size_t given = 0;
+  if (done) done = pass_on(node, out, given);
+  if (!running.is_recorded()) return done;
+  running.set({"flow.rows.out", static_cast<std::int64_t>(given)});
+  if (!done) running.set_status(telemetry::SpanStatus::error, done.error().message());
+  return done;
 }
 
 Result<> Graph::run_node(Node& node, Output& out) {
@@ -187,7 +215,7 @@ Result<> Graph::run_node(Node& node, Output& out) {
   return {};
 }
 
-Result<> Graph::pass_on(Node& node, Output& out) {
+Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
   std::vector<data::ChangeBatch> batches = out.take();
   std::size_t bytes = 0;
   for (const data::ChangeBatch& batch : batches) bytes += batch.bytes();
@@ -199,6 +227,7 @@ Result<> Graph::pass_on(Node& node, Output& out) {
   if (node.inputs.size() > 1 && batches.size() > 1)
     batches = {concatenate(node.op->schema(), batches).consolidated()};
   for (data::ChangeBatch& batch : batches) {
+    rows += batch.size();
     if (batch.schema() != node.op->schema() && *batch.schema() != *node.op->schema()) {
       return Error(Errc::wrong_schema, "it gave rows of " + to_string(*batch.schema()) +
                                            ", but it is declared to give " +
@@ -220,11 +249,13 @@ void Graph::forget_inputs() noexcept {
 void Graph::commit() {
   state_.commit();
   counts_ += std::exchange(pending_counts_, {});
+  pending_row_error_.reset();
 }
 
 void Graph::roll_back() {
   state_.roll_back();
   pending_counts_ = {};
+  pending_row_error_.reset();
 }
 
 }  // namespace weir::flow::operators

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,6 +75,9 @@ class Graph {
   void roll_back();
   /// Of all cycles that were committed.
   const Counts& counts() const noexcept { return counts_; }
+  /// Of the current cycle, with the error of one of the rows that could not be computed.
+  const Counts& pending_counts() const noexcept { return pending_counts_; }
+  const std::optional<Error>& pending_row_error() const noexcept { return pending_row_error_; }
 
  private:
   struct Target {
@@ -82,6 +86,7 @@ class Graph {
   };
   struct Node {
     std::string path;
+    std::string span;  // its name
     std::unique_ptr<Operator> op;
     std::vector<Target> targets;
     std::vector<std::vector<data::ChangeBatch>> inputs;  // of the current cycle, by port
@@ -95,8 +100,9 @@ class Graph {
   /// Runs every operator, in order; `call` first where it is not null.
   using Call = Result<> (*)(Operator& op, data::Timestamp time, Output& out);
   Result<data::ChangeBatch> run_all(Call call, data::Timestamp time);
+  Result<> run_traced(Node& node, Call call, data::Timestamp time, Output& out);
   Result<> run_node(Node& node, Output& out);
-  Result<> pass_on(Node& node, Output& out);
+  Result<> pass_on(Node& node, Output& out, std::size_t& rows);
   void forget_inputs() noexcept;
 
   RowErrorPolicy policy_;
@@ -109,6 +115,7 @@ class Graph {
   bool has_own_operators_ = false;
   Counts counts_;
   Counts pending_counts_;
+  std::optional<Error> pending_row_error_;
 };
 
 }  // namespace weir::flow::operators

@@ -54,12 +54,21 @@ class Output {
   }
   RowErrorPolicy row_error_policy() const noexcept { return policy_; }
   Counts& counts() noexcept { return counts_; }
+  /// Counts rows that cannot be computed. `example()` tells of one of them; it is asked for the
+  /// first of a cycle.
+  template <class Example>
+  void add_row_errors(std::size_t rows, Example example) {
+    counts_.row_errors += rows;
+    if (!row_error_) row_error_ = example();
+  }
+  const std::optional<Error>& row_error() const noexcept { return row_error_; }
 
   std::vector<data::ChangeBatch> take() noexcept { return std::exchange(batches_, {}); }
 
  private:
   RowErrorPolicy policy_;
   Counts counts_;
+  std::optional<Error> row_error_;
   std::vector<data::ChangeBatch> batches_;
 };
 

@@ -10,9 +10,11 @@
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/coordinator.hpp>
 #include <weir/flow/view/internal/database_core.hpp>
+#include <weir/flow/view/internal/replacement.hpp>
 #include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/retry.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::flow::view {
 
@@ -256,13 +258,6 @@ Result<> drop_column_of(RelationEntry& entry, const std::string& name) {
   return {};
 }
 
-std::optional<ViewStatus> status_of(const internal::DatabaseCore& core, const Relation& view) {
-  auto status = core.board->find(view.id());
-  if (status && view.is_transactional() && status->phase == ViewPhase::live)
-    status->position = core.store->version();
-  return status;
-}
-
 }  // namespace
 
 Database::Database(std::shared_ptr<internal::DatabaseCore> core) noexcept
@@ -294,11 +289,15 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
   core->board = std::make_shared<internal::FlowBoard>();
   core->gone = std::make_shared<SequenceBarrier>();
   core->flows_gone = std::make_shared<SequenceBarrier>();
+  if (auto* telemetry = store->system().options().telemetry) {
+    core->metrics = std::make_unique<internal::FlowMetrics>(core->board, store, telemetry->meter());
+  }
   const internal::FlowOptions flow{.state_memory_max = options.state_memory_max,
                                    .row_errors = options.row_errors,
                                    .library = options.library,
                                    .verifies_rows = options.verifies_rows,
-                                   .output_bytes_max = options.batch_bytes_max};
+                                   .output_bytes_max = options.batch_bytes_max,
+                                   .cycle_deadline = options.cycle_deadline};
   core->flows = store->system().spawn<internal::TransactionalFlows>(
       SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, store,
       core->catalog, core->board, core->flows_gone,
@@ -308,15 +307,19 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
                                      .failures_max = options.failures_max});
   core->coordinator = store->system().spawn<internal::Coordinator>(
       SpawnOptions{.name = "flow.coordinator"}, store, core->catalog, core->board, core->gone,
-      internal::CoordinatorOptions{.flow = flow,
-                                   .workers = options.workers,
-                                   .backfill_rows = options.backfill_rows,
-                                   .cycle = options.cycle,
-                                   .retry_backoff = options.retry_backoff,
-                                   .failures_max = options.failures_max});
+      internal::CoordinatorOptions{
+          .flow = flow,
+          .workers = options.workers,
+          .backfill_rows = options.backfill_rows,
+          .backfill_step = options.backfill_step,
+          .cycle = options.cycle,
+          .retry_backoff = options.retry_backoff,
+          .failures_max = options.failures_max,
+          .cycle_duration = core->metrics ? core->metrics->cycle_duration() : nullptr});
   Database database(core);
   WEIR_CO_TRY_VOID(co_await core->flows.ask<internal::LoadViews>().within(forever));
   WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::Start>().within(forever));
+  WEIR_CO_TRY_VOID(co_await internal::drop_replacements(core));
   co_return std::move(database);
 }
 
@@ -409,6 +412,7 @@ Task<Result<std::vector<Relation>>> Database::relations() const {
   for (;;) {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) break;
+    if (internal::is_hidden(row->value.name)) continue;
     WEIR_CO_TRY(info, co_await core->catalog->load(row->key, std::move(row->value)));
     relations.emplace_back(std::move(info));
   }
@@ -464,30 +468,6 @@ Task<Result<>> Database::drop_view(std::string name) {
   co_return co_await core->catalog->sweep();
 }
 
-Task<Result<storage::Version>> Database::fresh(Relation view, storage::Version version) const {
-  const auto core = core_;
-  // A transactional view has what the store has.
-  if (view.is_transactional() && version > core->store->version())
-    WEIR_CO_TRY_VOID(co_await core->store->log().wait_past({version.number - 1}));
-  for (;;) {
-    const std::uint64_t seen = core->board->changes().published();
-    const auto status = status_of(*core, view);
-    if (status && status->phase == ViewPhase::quarantined)
-      co_return Error(Errc::quarantined, "view '" + view.name() + "': " + status->error);
-    if (status && status->phase == ViewPhase::live && status->position >= version)
-      co_return status->position;
-    if (!status && (view.is_transactional() || core->board->position() >= version)) {
-      // Seen, and not there any more.
-      co_return Error(Errc::unknown_relation, "view '" + view.name() + "'");
-    }
-    WEIR_CO_TRY_VOID(co_await core->board->changes().wait_until(seen + 1));
-  }
-}
-
-std::optional<ViewStatus> Database::status(const Relation& view) const {
-  return status_of(*core_, view);
-}
-
 Task<Result<>> Database::rebuild(Relation view) {
   const auto core = core_;
   if (view.is_transactional()) {
@@ -497,6 +477,27 @@ Task<Result<>> Database::rebuild(Relation view) {
   }
   co_return {};
 }
+
+namespace {
+
+/// Those that are part of a commit fail only while they take rows.
+Task<Result<>> resume_view(std::shared_ptr<internal::DatabaseCore> core, Relation view,
+                           bool skips) {
+  if (view.is_transactional()) {
+    co_return Error(Errc::invalid_argument,
+                    "view '" + view.name() + "' is transactional: rebuild it");
+  }
+  WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::ResumeFlow>(view.id(), skips));
+  co_return {};
+}
+
+}  // namespace
+
+Task<Result<>> Database::resume(Relation view) {
+  return resume_view(core_, std::move(view), false);
+}
+
+Task<Result<>> Database::skip(Relation view) { return resume_view(core_, std::move(view), true); }
 
 Transaction Database::begin() const { return Transaction(core_->store->begin(), core_); }
 

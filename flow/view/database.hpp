@@ -40,14 +40,18 @@ struct DatabaseOptions {
   /// The most, about, that a batch of rows to be written may have, and what an operator may give in
   /// one cycle.
   std::size_t batch_bytes_max = std::size_t{128} << 20;
-  /// Rows that a new view takes at once, between the changes that live ones follow.
+  /// Rows that a new view takes at once. While there are changes that others follow, as many as can
+  /// be taken in `backfill_step`.
   std::size_t backfill_rows = 2'048;
+  Duration backfill_step = std::chrono::milliseconds(5);
   /// Changes that are taken at once.
   storage::ReadLimits cycle = {};
-  /// A view that failed is built again after this time, twice that the next time, and so on, until
-  /// it has failed `failures_max` times in a row.
+  /// A view that failed is tried again after this time, with the same input, after twice that the
+  /// next time, and so on, until it has failed `failures_max` times in a row.
   Duration retry_backoff = std::chrono::milliseconds(100);
   unsigned failures_max = 5;
+  /// Views that a worker has not run in this time have failed.
+  Duration cycle_deadline = std::chrono::minutes(1);
 };
 
 /// A column to be added to a table.
@@ -101,14 +105,30 @@ class Database {
   /// what is wrong.
   Task<Result<Relation>> create_view(std::string name, operators::Plan plan,
                                      ViewOptions options = {});
+  /// Another query under the name of a view that is there. Both are there until the new one is
+  /// ready; then it takes the place of the old one, in one commit, and so do new copies of those
+  /// who read it: nobody sees something in between. Handles of all of them are stale then. `in_use`
+  /// if one of them would not fit, with why. If the new one fails, the old one stays.
+  Task<Result<Relation>> replace_view(std::string name, operators::Plan plan,
+                                      ViewOptions options = {});
   /// `in_use` lists the views that read it.
   Task<Result<>> drop_view(std::string name);
   /// Waits until the view shows the tables as of `version` or later, and gives the version that it
-  /// shows. `quarantined` with its error if it will not get there.
+  /// shows. `quarantined` with its error if it, or one that it reads, will not get there.
   Task<Result<storage::Version>> fresh(Relation view, storage::Version version) const;
   /// None if it has just been made or dropped.
   std::optional<ViewStatus> status(const Relation& view) const;
-  /// Builds it again from its sources, for instance after it was quarantined.
+  /// What it does not show yet of the tables that it is made of, through however many views. None
+  /// if they have not changed since. Reads the log from there.
+  Task<Result<ViewLag>> lag(Relation view) const;
+  /// Lets a view that failed go on where it stopped, with the input that it failed with: for when
+  /// the cause is gone. Those who read it follow by themselves.
+  Task<Result<>> resume(Relation view);
+  /// The same, but the first version whose changes fail is left out. From then on the view may
+  /// differ from its query: `ViewStatus::is_exact`. What was left out may be missed by changes that
+  /// come later; they may fail too.
+  Task<Result<>> skip(Relation view);
+  /// Builds it again from its sources, with those who read it. It is exact then.
   Task<Result<>> rebuild(Relation view);
 
   // Altering gives the table, ring buffer or series as it is then. Handles opened before are stale.

@@ -83,12 +83,9 @@ Task<Result<std::optional<Delta>>> Subscription::Following::next_rows() {
 Result<std::optional<Delta>> Subscription::Following::take(
     const storage::ChangeRecord& record) const {
   if (auto checked = check(record); !checked) return std::move(checked).error();
-  const internal::RelationInfo& info = relation.info();
   data::BatchBuilder builder(relation.schema());
-  for (const storage::Change& change : record.of(info.rows.id())) {
-    if (auto decoded = internal::decode_change(info, change, builder); !decoded)
-      return std::move(decoded).error();
-  }
+  if (auto decoded = internal::decode_changes(relation.info(), record, builder); !decoded)
+    return std::move(decoded).error();
   // A row of a view that is there twice now instead of once came once.
   data::ChangeBatch changes = builder.finish().consolidated();
   if (changes.is_empty()) return std::optional<Delta>();

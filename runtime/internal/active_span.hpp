@@ -51,10 +51,12 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   struct Details {
     telemetry::Attributes attributes;
     std::vector<telemetry::SpanEvent> events;
+    std::vector<telemetry::SpanLink> links;
     telemetry::SpanStatus status = telemetry::SpanStatus::unset;
     std::string status_message;
     std::uint32_t dropped_attributes = 0;
     std::uint32_t dropped_events = 0;
+    std::uint32_t dropped_links = 0;
   };
   Details& details() {
     if (!details_) details_ = std::make_unique<Details>();

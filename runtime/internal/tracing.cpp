@@ -213,6 +213,8 @@ telemetry::SpanRecord ActiveSpan::take_record() {
     record.status_message = std::move(details_->status_message);
     record.dropped_attributes = details_->dropped_attributes;
     record.dropped_events = details_->dropped_events;
+    for (telemetry::SpanLink& link : details_->links) record.links.push_back(std::move(link));
+    record.dropped_links = details_->dropped_links;
   }
   add_own_attributes(record.attributes);
   return record;

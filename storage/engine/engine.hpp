@@ -150,6 +150,12 @@ class Engine {
   /// it stays unknown then. Each key is seen at some moment of the call, not all at the same one.
   virtual Result<bool> get_many(Family family, std::span<Lookup> lookups, Wait wait) const;
   virtual std::unique_ptr<Cursor> make_cursor(Family family, CursorOptions options) const = 0;
+  /// About how many bytes the keys between two bounds and their values take, if that is known
+  /// without reading them. May wait for the disk.
+  virtual std::optional<std::uint64_t> approximate_bytes(Family /*family*/,
+                                                         const Bounds& /*bounds*/) const {
+    return std::nullopt;
+  }
 
   /// Allows the engine to forget keys of `Family::history` whose last eight bytes, a big endian
   /// number, are at most `horizon`; it does so when it rewrites files, or in `collect`.

@@ -30,6 +30,7 @@ class MemoryCursor final : public Cursor {
     sequence_ = engine_.sequence_;
     engine_.cursors_.insert(sequence_);
     position_ = keys_.end();
+    if (engine_.disk_) status_ = engine_.disk_->check_readable(family);
   }
   ~MemoryCursor() override {
     const std::unique_lock lock(engine_.mutex_);
@@ -57,10 +58,10 @@ class MemoryCursor final : public Cursor {
     step_back();
   }
 
-  bool is_valid() const override { return is_valid_; }
+  bool is_valid() const override { return is_valid_ && status_; }
   std::string_view key() const override { return position_->first; }
   std::string_view value() const override { return value_; }
-  Result<> status() const override { return {}; }
+  Result<> status() const override { return status_; }
 
  private:
   bool is_before_end() const {
@@ -101,6 +102,7 @@ class MemoryCursor final : public Cursor {
   MemoryEngine::Keys::const_iterator position_;
   bool is_valid_ = false;
   std::string value_;
+  Result<> status_;  // of the disk when it was made
 };
 
 MemoryEngine::MemoryEngine(std::shared_ptr<SimulatedDisk> disk) : disk_(std::move(disk)) {
@@ -199,6 +201,10 @@ Result<> MemoryEngine::sync() {
 
 Result<bool> MemoryEngine::get(Family family, std::string_view key, std::string& value,
                                Wait) const {
+  if (disk_) {
+    if (auto readable = disk_->check_readable(family); !readable)
+      return std::move(readable).error();
+  }
   const std::shared_lock lock(mutex_);
   const auto found = keys(family).find(key);
   if (found == keys(family).end() || found->second.back().is_erased) return false;
@@ -208,6 +214,20 @@ Result<bool> MemoryEngine::get(Family family, std::string_view key, std::string&
 
 std::unique_ptr<Cursor> MemoryEngine::make_cursor(Family family, CursorOptions options) const {
   return std::make_unique<MemoryCursor>(*this, family, std::move(options.bounds));
+}
+
+std::optional<std::uint64_t> MemoryEngine::approximate_bytes(Family family,
+                                                             const Bounds& bounds) const {
+  constexpr int keys_max = 10'000;
+  const std::shared_lock lock(mutex_);
+  std::uint64_t bytes = 0;
+  int count = 0;
+  for (auto key = keys(family).lower_bound(bounds.begin); key != keys(family).end(); ++key) {
+    if (!bounds.end.empty() && key->first >= bounds.end) break;
+    if (++count > keys_max) return std::nullopt;
+    bytes += key->first.size() + key->second.back().value.size();
+  }
+  return bytes;
 }
 
 void MemoryEngine::set_horizon(std::uint64_t horizon) noexcept {

@@ -27,6 +27,9 @@ class MemoryEngine final : public Engine {
   Result<bool> get(Family family, std::string_view key, std::string& value,
                    Wait wait) const override;
   std::unique_ptr<Cursor> make_cursor(Family family, CursorOptions options) const override;
+  /// Of ten thousand keys at most.
+  std::optional<std::uint64_t> approximate_bytes(Family family,
+                                                 const Bounds& bounds) const override;
   void set_horizon(std::uint64_t horizon) noexcept override;
   Result<> collect() override;
   Result<std::vector<std::string>> copy_to(const std::filesystem::path& directory) override;

@@ -26,10 +26,25 @@ void SimulatedDisk::fail_sync(std::uint64_t nth, Error error) {
   sync_fault_ = Fault{syncs_ + nth, std::move(error)};
 }
 
+void SimulatedDisk::fail_reads(Family family, Error error) {
+  const std::lock_guard lock(mutex_);
+  read_faults_[static_cast<std::size_t>(family)] = std::move(error);
+  has_read_faults_ = true;
+}
+
 void SimulatedDisk::repair() {
   const std::lock_guard lock(mutex_);
   write_fault_.reset();
   sync_fault_.reset();
+  read_faults_.fill(std::nullopt);
+  has_read_faults_ = false;
+}
+
+Result<> SimulatedDisk::check_readable(Family family) const {
+  if (!has_read_faults_.load(std::memory_order_relaxed)) return {};
+  const std::lock_guard lock(mutex_);
+  const auto& fault = read_faults_[static_cast<std::size_t>(family)];
+  return fault ? Result<>(*fault) : Result<>();
 }
 
 std::uint64_t SimulatedDisk::writes() const {

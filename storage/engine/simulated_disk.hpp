@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,6 +34,8 @@ class SimulatedDisk {
   /// The n-th write, or sync, from now fails with `error`, and all that follow until `repair`.
   void fail_write(std::uint64_t nth, Error error);
   void fail_sync(std::uint64_t nth, Error error);
+  /// Reading keys of a family fails with `error` until `repair`.
+  void fail_reads(Family family, Error error);
   void repair();
   /// So many writes and syncs so far, to choose where to fail.
   std::uint64_t writes() const;
@@ -42,6 +45,7 @@ class SimulatedDisk {
   std::uint64_t attach(Content& content);
   Result<> write(std::uint64_t life, const std::vector<Operation>& operations);
   Result<> sync(std::uint64_t life);
+  Result<> check_readable(Family family) const;
 
  private:
   struct Fault {
@@ -59,6 +63,8 @@ class SimulatedDisk {
   std::uint64_t syncs_ = 0;
   std::optional<Fault> write_fault_;
   std::optional<Fault> sync_fault_;
+  std::array<std::optional<Error>, family_count> read_faults_;
+  std::atomic<bool> has_read_faults_{false};
 };
 
 }  // namespace weir::storage::engine

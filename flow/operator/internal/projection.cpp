@@ -49,6 +49,7 @@ Result<Projection::Computed> Projection::compute(const data::ChangeBatch& batch,
                                                  Output& out) const {
   Computed computed{batch, {}};
   std::vector<std::uint32_t> bad;
+  std::optional<Error> example;
   for (std::size_t index = 0; index < expressions_.size(); ++index) {
     auto [column, errors] = expressions_[index].evaluate(batch);
     computed.columns.push_back(std::move(column));
@@ -56,6 +57,8 @@ Result<Projection::Computed> Projection::compute(const data::ChangeBatch& batch,
     if (out.row_error_policy() == RowErrorPolicy::fail) {
       return row_error("column '" + fields_[index].name + "'", batch, errors.front());
     }
+    if (!example && !out.row_error())
+      example = row_error("column '" + fields_[index].name + "'", batch, errors.front());
     for (const data::RowError& error : errors) bad.push_back(error.row);
   }
   if (bad.empty()) return computed;
@@ -63,7 +66,7 @@ Result<Projection::Computed> Projection::compute(const data::ChangeBatch& batch,
   std::ranges::sort(bad);
   const auto repeated = std::ranges::unique(bad);
   bad.erase(repeated.begin(), repeated.end());
-  out.counts().row_errors += bad.size();
+  out.add_row_errors(bad.size(), [&] { return std::move(example); });
   if (out.row_error_policy() == RowErrorPolicy::null) return computed;
 
   std::vector<std::uint32_t> all(batch.size());
@@ -100,7 +103,8 @@ Result<std::vector<std::uint32_t>> Condition::select(const data::ChangeBatch& ba
   if (!evaluation.errors.empty()) {
     if (out.row_error_policy() == RowErrorPolicy::fail)
       return row_error(text_, batch, evaluation.errors.front());
-    out.counts().row_errors += evaluation.errors.size();
+    out.add_row_errors(evaluation.errors.size(),
+                       [&] { return row_error(text_, batch, evaluation.errors.front()); });
   }
   std::vector<std::uint32_t> rows;
   select_true(evaluation, rows);

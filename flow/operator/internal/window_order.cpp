@@ -68,7 +68,7 @@ bool WindowOrder::is_out_of_range(const data::Column& order, std::size_t row) co
 Result<WindowOrder::Ordered> WindowOrder::without(const std::vector<std::uint32_t>& bad,
                                                   const Ordered& all, const data::RowErrors& errors,
                                                   Output& out) const {
-  if (out.row_error_policy() == RowErrorPolicy::fail) {
+  const auto example = [&] {
     const std::uint32_t row = bad.front();
     const auto error = std::ranges::find(errors, row, &data::RowError::row);
     const data::Errc why = error != errors.end()     ? error->code
@@ -76,8 +76,9 @@ Result<WindowOrder::Ordered> WindowOrder::without(const std::vector<std::uint32_
                                                      : data::Errc::overflow;
     return Error(Errc::row_error, text_ + ": " + make_error_code(why).message() + " in row " +
                                       describe_row(all.batch, row));
-  }
-  out.counts().row_errors += bad.size();
+  };
+  if (out.row_error_policy() == RowErrorPolicy::fail) return example();
+  out.add_row_errors(bad.size(), example);
   std::vector<std::uint32_t> rows(all.batch.size());
   std::iota(rows.begin(), rows.end(), 0);
   std::vector<std::uint32_t> good;

@@ -60,6 +60,14 @@ void Catalog::replace(storage::Transaction& transaction, std::uint64_t id,
   transaction.put(spaces_.relations, id, entry);
 }
 
+void Catalog::rename(storage::Transaction& transaction, std::uint64_t id, RelationEntry entry,
+                     std::string name) const {
+  transaction.remove(spaces_.names, entry.name);
+  entry.name = std::move(name);
+  transaction.put(spaces_.names, entry.name, id);
+  transaction.put(spaces_.relations, id, entry);
+}
+
 void Catalog::remove(storage::Transaction& transaction, std::uint64_t id,
                      const std::string& name) const {
   transaction.remove(spaces_.names, name);
@@ -112,6 +120,7 @@ Task<Result<bool>> Catalog::sweep_some(EncodedRows rows, std::uint64_t id) const
     transaction.remove(spaces_.ready, id);
     transaction.remove(spaces_.progress, id);
     transaction.remove(spaces_.dropped, id);
+    transaction.forget_checkpoint(checkpoint_of(id));
   }
   WEIR_CO_TRY_VOID(co_await transaction.commit());
   co_return !is_clear;

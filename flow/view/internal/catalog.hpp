@@ -40,6 +40,8 @@ class Catalog {
   Task<Result<std::uint64_t>> add(storage::Transaction& transaction, RelationEntry entry) const;
   void replace(storage::Transaction& transaction, std::uint64_t id,
                const RelationEntry& entry) const;
+  void rename(storage::Transaction& transaction, std::uint64_t id, RelationEntry entry,
+              std::string name) const;
   /// Its rows are for `sweep` to remove.
   void remove(storage::Transaction& transaction, std::uint64_t id, const std::string& name) const;
   /// Removes the rows of relations that were dropped, some at a time.
@@ -66,6 +68,10 @@ class Catalog {
   }
   const storage::StateSpace<std::uint64_t, AppendTotals>& appends() const noexcept {
     return spaces_.appends;
+  }
+  /// For what a flow that is behind still needs of the log.
+  static std::string checkpoint_of(std::uint64_t view) {
+    return "weir.flow." + std::to_string(view);
   }
   /// Its key among `ready`: no relation has the number 0.
   static constexpr std::uint64_t position_key = 0;

@@ -17,7 +17,8 @@ Coordinator::Coordinator(const storage::Store* store, std::shared_ptr<const Cata
       catalog_(std::move(catalog)),
       board_(std::move(board)),
       gone_(std::move(gone)),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      chunk_rows_(std::max<std::size_t>(options_.backfill_rows / 8, 1)) {}
 
 Task<Result<bool>> Coordinator::on(Start) {
   WEIR_CO_TRY_VOID(co_await load_catalog());
@@ -43,14 +44,13 @@ Task<> Coordinator::on_stop() {
 /// One cycle, then whoever else has sent something.
 Task<> Coordinator::on(Wake) {
   if (is_closing_) co_return;
-  auto consuming = span("flow.coordinator.consume");
   auto advanced = co_await advance_log(std::nullopt);
   bool has_more = advanced && *advanced;
   Result<> outcome = advanced ? Result<>() : Result<>(advanced.error());
-  if (outcome && !has_more) {
-    auto filled = co_await advance_backfill();
-    has_more = filled && *filled;
-    if (!filled) outcome = filled.error();
+  if (outcome && !unsettled_.empty() && (!has_more || now() >= others_due_)) {
+    auto moved = co_await advance_others();
+    has_more = has_more || (moved && *moved);
+    if (!moved) outcome = moved.error();
   }
   if (fails(outcome)) co_return;
   if (is_closing_) co_return;
@@ -59,6 +59,27 @@ Task<> Coordinator::on(Wake) {
   } else if (!is_watching_) {
     is_watching_ = true;
     tasks_.spawn(watch_log(position_));
+  }
+}
+
+/// Views that are not live yet move when there is nothing else to do, and under load for a fifth of
+/// the time.
+Task<Result<bool>> Coordinator::advance_others() {
+  const TimePoint began = now();
+  WEIR_CO_TRY(caught_up, co_await advance_behind());
+  WEIR_CO_TRY(filled, co_await advance_backfill());
+  others_due_ = now() + 4 * (now() - began);
+  co_return caught_up || filled;
+}
+
+void Coordinator::note_settled(std::uint64_t id) {
+  const Progress& progress = flows_.at(id).progress;
+  const bool is_settled =
+      progress.phase == ViewPhase::live && !progress.behind && !progress.is_wiping;
+  if (is_settled) {
+    unsettled_.erase(id);
+  } else {
+    unsettled_.insert(id);
   }
 }
 
@@ -74,21 +95,6 @@ bool Coordinator::fails(const Result<>& result) {
   if (phase() != Phase::idle) enter<Phase::idle>();
   board_->changes().close(result.error());
   return true;
-}
-
-void Coordinator::publish(std::uint64_t id) {
-  const Progress& progress = flows_.at(id).progress;
-  board_->set(id, {.phase = progress.phase,
-                   .position = position_,
-                   .rows_taken = progress.rows_taken,
-                   .error = progress.error,
-                   .failures = progress.failures});
-}
-
-void Coordinator::publish_all() {
-  board_->set_position(position_);
-  for (const auto& [id, flow] : flows_) publish(id);
-  board_->publish();
 }
 
 }  // namespace weir::flow::view::internal

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weir/flow/view/internal/catalog.hpp>
@@ -15,21 +16,28 @@
 #include <weir/flow/view/internal/progress.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/phase.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/storage/change_log.hpp>
 #include <weir/storage/store.hpp>
+#include <weir/telemetry/instrument.hpp>
 
 namespace weir::flow::view::internal {
 
 struct CoordinatorOptions {
   FlowOptions flow = {};
   std::size_t workers = 2;
-  /// Rows of one source that a view takes at once while it is backfilling.
+  /// Rows of one source that a view takes at once while it is backfilling, at most.
   std::size_t backfill_rows = 2'048;
+  /// As long as this a step of that may take while others follow changes; it is made smaller
+  /// otherwise.
+  Duration backfill_step = std::chrono::milliseconds(5);
   storage::ReadLimits cycle = {};
   /// A flow that failed is tried again after this time, twice that the next time, and so on.
   Duration retry_backoff = std::chrono::milliseconds(100);
   unsigned failures_max = 5;
+  /// How long cycles take, in seconds; not measured without telemetry.
+  telemetry::Histogram* cycle_duration = nullptr;
 };
 
 /// Finds the flows of the catalog and brings them up. Refused with why not.
@@ -48,6 +56,12 @@ struct RebuildFlow {
   using Reply = bool;
   std::uint64_t flow;
 };
+/// Goes on where it stopped, leaving out the next version that fails if that is wanted.
+struct ResumeFlow {
+  using Reply = bool;
+  std::uint64_t flow;
+  bool skips;
+};
 
 /// Nothing more is begun.
 struct Close {
@@ -61,7 +75,12 @@ enum class CoordinatorPhase {
   advancing_backfill,
   ticking,
   committing,
+  catching_up,
 };
+
+/// A phase that lasts longer is reported: the store does not answer. What workers do has a deadline
+/// of its own.
+inline constexpr Duration phase_limit = std::chrono::minutes(2);
 
 /// Plans cycles: reads the log, routes changes to flows, has the pool run them, and commits what
 /// they give, their state and its own position together. Only then is it true in memory.
@@ -71,20 +90,35 @@ enum class CoordinatorPhase {
 /// A view reads only what was there before it, so the order of ids is an order of dependency. All
 /// live flows are at one position. A flow that is backfilling is too, but only with the rows that
 /// it has taken so far (`Backfill`): between cycles it takes some more, as of that very position.
-class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow, Close>,
-                          public Phased<Coordinator, CoordinatorPhase> {
+///
+/// A flow that failed stays behind, and so does whoever reads its view: nobody reads them, the
+/// others go on. When its time has come it takes what it has missed from the log (`LogCursor`), in
+/// cycles of its own, until it is where the others are.
+class Coordinator final
+    : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow, ResumeFlow, Close>,
+      public Phased<Coordinator, CoordinatorPhase> {
  public:
   using Phase = CoordinatorPhase;
   static constexpr PhaseRule<Phase> phases[] = {
       {.phase = Phase::idle,
        .to = {Phase::registering_flows, Phase::submitting_batches, Phase::advancing_backfill,
-              Phase::ticking, Phase::committing}},
-      {.phase = Phase::registering_flows, .to = {Phase::idle, Phase::submitting_batches}},
-      {.phase = Phase::submitting_batches, .to = {Phase::committing, Phase::idle}},
+              Phase::ticking, Phase::committing, Phase::catching_up}},
+      {.phase = Phase::registering_flows,
+       .to = {Phase::idle, Phase::submitting_batches},
+       .limit = phase_limit},
+      {.phase = Phase::submitting_batches,
+       .to = {Phase::committing, Phase::idle},
+       .limit = phase_limit},
       {.phase = Phase::advancing_backfill,
-       .to = {Phase::submitting_batches, Phase::committing, Phase::idle}},
-      {.phase = Phase::ticking, .to = {Phase::submitting_batches, Phase::committing, Phase::idle}},
-      {.phase = Phase::committing, .to = {Phase::idle}},
+       .to = {Phase::submitting_batches, Phase::committing, Phase::idle},
+       .limit = phase_limit},
+      {.phase = Phase::ticking,
+       .to = {Phase::submitting_batches, Phase::committing, Phase::idle},
+       .limit = phase_limit},
+      {.phase = Phase::committing, .to = {Phase::idle}, .limit = phase_limit},
+      {.phase = Phase::catching_up,
+       .to = {Phase::submitting_batches, Phase::committing, Phase::idle},
+       .limit = phase_limit},
   };
 
   Coordinator(const storage::Store* store, std::shared_ptr<const Catalog> catalog,
@@ -97,6 +131,7 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   Task<> on(Tick);
   Task<> on(RetryFlow retry);
   Task<Result<bool>> on(RebuildFlow rebuild);
+  Task<Result<bool>> on(ResumeFlow resume);
   Task<bool> on(Close);
   Task<> on_stop();
 
@@ -111,21 +146,50 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
     bool is_placed = false;
     FlowTraits traits = {};
     TimePoint next_tick = {};  // if it has a period
-    /// Whether cycles run it; one that failed, or reads one that did, waits.
+    /// The last commit that may have changed its view.
+    storage::Version committed = {};
+    ViewCounts counts = {};
+    /// While it is backfilling.
+    struct Filling {
+      TimePoint began = {};
+      std::uint64_t rows_before = 0;  // that had been taken then
+      std::uint64_t rows_total = 0;   // zero if it is not known
+      std::uint64_t pieces = 0;
+    } filling = {};
+    /// Whether it is where the others are, and runs with them; one that failed, or reads one that
+    /// did, does not.
     bool is_running() const noexcept {
-      return is_placed && !progress.is_wiping &&
+      return is_placed && !progress.is_wiping && !progress.behind &&
              (progress.phase == ViewPhase::live || progress.phase == ViewPhase::backfilling);
     }
   };
 
   /// What one cycle is made of, and what it changes beside views and state.
   struct Cycle {
+    FailedWork work = FailedWork::changes;  // what a flow does in it
     std::vector<RelationChanges> changes = {};
     std::map<std::uint64_t, std::vector<FlowTask::Chunk>> chunks = {};
     storage::Version position = {};
     std::map<std::uint64_t, Progress> progress = {};  // when it is committed
     std::set<std::uint64_t> ticks = {};               // flows whose time has come
     std::map<std::uint64_t, bool> ready = {};  // transactional views: whether they may be seen
+    std::map<std::uint64_t, Error> unreadable = {};  // relations whose changes are not known
+    /// What flows that are behind take: versions after the first, up to and with the second.
+    std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> missed = {};
+
+    /// Whether the flow stays behind before the cycle has begun.
+    bool holds(std::uint64_t flow) const {
+      const auto changed = progress.find(flow);
+      return changed != progress.end() && changed->second.behind && !missed.contains(flow);
+    }
+  };
+
+  /// Some records, for flows that are behind.
+  struct Missed {
+    LogCursor from;
+    LogCursor to;
+    std::pair<std::uint64_t, std::uint64_t> versions;  // as in `Cycle::missed`
+    std::span<const storage::ChangeRecord> records;
   };
 
   // Registering.
@@ -153,24 +217,69 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   Task<Result<>> run_cycle(Cycle cycle);
   std::vector<std::vector<FlowTask>> plan_tasks(const Cycle& cycle) const;
   Task<Result<>> commit(const Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
-  void note_failures(Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
-  void fail(Cycle& cycle, std::uint64_t id, const Error& error);
-  Task<Result<>> quarantine(std::uint64_t id, std::string error);
   Task<Result<>> commit_progress(Cycle cycle);
-  void hold_readers(Cycle& cycle, std::uint64_t id);
+  void put_progress(storage::Transaction& transaction, std::uint64_t id,
+                    const Progress& progress) const;
   void set_ready(storage::Transaction& transaction, std::uint64_t id, bool is_ready) const;
   void take_progress(const std::map<std::uint64_t, Progress>& progress);
+
+  // Failing.
+  void note_outcomes(Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
+  void fail(Cycle& cycle, std::uint64_t id, const Error& error);
+  void fail_readers(Cycle& cycle, std::uint64_t relation, const Error& error);
+  static std::string describe_input(const Cycle& cycle, std::uint64_t id, const Progress& failed);
+  bool skip(Cycle& cycle, std::uint64_t id);
+  void retry_later(std::uint64_t id, unsigned failures);
+  Task<Result<>> try_again(std::uint64_t id);
+  Task<Result<>> quarantine(std::uint64_t id, std::string error);
+  void hold_readers(Cycle& cycle, std::uint64_t id);
+  LogCursor here() const;
+  /// The flow that has to move before this one can; itself if that is none.
+  std::uint64_t waits_for(std::uint64_t id) const;
+
+  // Catching up.
+  Task<Result<bool>> advance_behind();
+  Task<Result<>> read_missed(LogCursor from, bool one_by_one, std::vector<std::uint64_t> flows,
+                             Cycle* cycle);
+  bool has_passed(LogCursor cursor, std::uint64_t version) const;
+  bool has_caught_up(const FlowEntry& flow, LogCursor cursor) const;
+  void take_missed(std::uint64_t id, const Missed& missed, Cycle& cycle);
+  Result<std::vector<FlowTask::Chunk>> collect_missed(const FlowEntry& flow,
+                                                      const Missed& missed) const;
+  void settle(Progress& progress, const FlowDefinition& definition) const;
 
   // Backfill.
   Task<Result<bool>> advance_backfill();
   Task<Result<>> read_chunk(const storage::ReadTransaction& tables, std::uint64_t id, Cycle* cycle);
+  /// Rows that were just taken, behind one key and up to another.
+  struct Piece {
+    RelationRef relation;
+    std::string after;
+    std::string until;
+    std::size_t rows;
+  };
+  Task<Result<>> estimate(std::uint64_t id, Progress progress, Piece piece);
+  bool is_busy() const;
+  void adapt_chunk(Duration step);
+  Task<Result<bool>> advance_others();
+  void note_settled(std::uint64_t id);
   Task<Result<bool>> wipe_some(std::uint64_t id);
   Task<Result<>> begin_anew(std::uint64_t id);
   void add_anew(Cycle& cycle, std::uint64_t id) const;
 
+  // Telling.
+  static Span begin_consuming(std::span<const storage::ChangeRecord> records);
+  std::vector<std::vector<FlowTask>> route(const Cycle& cycle) const;
+  void count(const Cycle& cycle, const std::vector<FlowOutcome>& outcomes, Duration duration);
+  static std::size_t backfill_rows(const Cycle& cycle, std::uint64_t id);
+  void log_progress(std::uint64_t id, const Progress& progress) const;
+
   Task<> watch_log(storage::Version seen);
   void publish(std::uint64_t id);
+  void describe_backfill(const FlowEntry& flow, ViewStatus& status) const;
+  void publish_with_readers(std::uint64_t id);
   void publish_all();
+  bool is_exact(std::uint64_t id) const;
   bool fails(const Result<>& result);
 
   const storage::Store* store_;
@@ -187,7 +296,11 @@ class Coordinator final : public Actor<Start, Wake, Tick, RetryFlow, RebuildFlow
   std::map<std::uint32_t, std::uint64_t> by_space_;
   std::map<std::uint64_t, FlowEntry> flows_;                  // by the id of their view
   std::map<std::uint64_t, std::set<std::uint64_t>> readers_;  // of a relation
-  std::set<std::uint64_t> ready_;  // transactional views that may be seen at `position_`
+  std::set<std::uint64_t> ready_;          // transactional views that may be seen at `position_`
+  std::set<std::uint64_t> unsettled_;      // flows that are not live where the others are
+  std::size_t chunk_rows_;                 // to be taken at once while others follow changes
+  std::optional<TimePoint> last_changes_;  // when there were some that a flow reads
+  TimePoint others_due_ = {};              // when those may move although there is live work
   Timer tick_timer_;
   bool is_watching_ = false;
   bool is_closing_ = false;

@@ -5,6 +5,7 @@
 
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/coordinator.hpp>
+#include <weir/runtime/blocking_pool.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/try.hpp>
 
@@ -12,8 +13,16 @@ namespace weir::flow::view::internal {
 
 namespace {
 
-bool is_done(const Progress& progress) {
-  return std::ranges::all_of(progress.backfill, &Backfill::is_done);
+constexpr std::size_t chunk_rows_min = 64;
+/// So long after the last change nobody is expected to wait.
+constexpr Duration busy_for = std::chrono::seconds(1);
+constexpr std::uint64_t pieces_per_estimate = 64;
+
+/// Those behind a row, up to and with another.
+storage::KeyRange<EncodedKey> rows_between(const std::string& after, const std::string& until) {
+  return storage::KeyRange<EncodedKey>::between(
+      EncodedKey{after.empty() ? "" : storage::prefix_end(after)},
+      EncodedKey{storage::prefix_end(until)});
 }
 
 }  // namespace
@@ -23,7 +32,8 @@ bool is_done(const Progress& progress) {
 Task<Result<bool>> Coordinator::advance_backfill() {
   std::vector<std::uint64_t> wiping;
   std::vector<std::uint64_t> filling;
-  for (const auto& [id, flow] : flows_) {
+  for (const std::uint64_t id : unsettled_) {
+    const FlowEntry& flow = flows_.at(id);
     if (flow.progress.is_wiping) wiping.push_back(id);
     if (flow.is_running() && flow.progress.phase == ViewPhase::backfilling) filling.push_back(id);
   }
@@ -38,11 +48,13 @@ Task<Result<bool>> Coordinator::advance_backfill() {
     if (!moved) co_return Error(Errc::corruption, "the change log has a gap");
   }
   enter<Phase::advancing_backfill>();
-  Cycle cycle{.position = position_};
+  const TimePoint began = now();
+  Cycle cycle{.work = FailedWork::rows, .position = position_};
   for (const std::uint64_t id : filling) {
     const auto at = flows_.find(id);
-    if (at == flows_.end() || !at->second.is_running()) continue;
-    WEIR_CO_TRY_VOID(co_await read_chunk(tables, id, &cycle));
+    if (at == flows_.end() || !at->second.is_running() || cycle.holds(id)) continue;
+    const auto read = co_await read_chunk(tables, id, &cycle);
+    if (!read) fail(cycle, id, read.error());
   }
   // One that only waits for what it reads does not keep everyone awake.
   if (cycle.progress.empty()) {
@@ -50,7 +62,21 @@ Task<Result<bool>> Coordinator::advance_backfill() {
     co_return !wiping.empty();
   }
   WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));
+  if (is_busy()) adapt_chunk(now() - began);
   co_return true;
+}
+
+/// Whether someone follows changes, and waits for a step.
+bool Coordinator::is_busy() const { return last_changes_ && now() - *last_changes_ < busy_for; }
+
+/// Live views wait as long as a step takes: less is taken at once if that is too long.
+void Coordinator::adapt_chunk(Duration step) {
+  const std::size_t least = std::min(options_.backfill_rows, chunk_rows_min);
+  if (step > options_.backfill_step) {
+    chunk_rows_ = std::max(chunk_rows_ / 2, least);
+  } else if (step < options_.backfill_step / 2) {
+    chunk_rows_ = std::min(chunk_rows_ * 2, options_.backfill_rows);
+  }
 }
 
 /// The next rows of the first source that is not done.
@@ -64,39 +90,76 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
     const RelationRef relation = relations_.at(definition->sources()[index].relation);
     const bool is_view = flows_.contains(relation->id);
     const storage::ReadTransaction views = store_->read();
-    WEIR_CO_TRY(rows, co_await take_rows(is_view ? &views : &tables, relation,
-                                         options_.backfill_rows, &*source));
+    const std::string before = source->until;
+    WEIR_CO_TRY(rows,
+                co_await take_rows(is_view ? &views : &tables, relation,
+                                   is_busy() ? chunk_rows_ : options_.backfill_rows, &*source));
     progress.rows_taken += rows.size();
-    if (!rows.is_empty()) cycle->chunks[id].push_back({index, relation, std::move(rows)});
-  }
-  if (is_done(progress)) {
-    // A view that reads it is not before it: what it reads is whole then.
-    const bool waits = std::ranges::any_of(definition->sources(), [&](const SourceEntry& entry) {
-      const auto flow = flows_.find(entry.relation);
-      if (flow != flows_.end()) return flow->second.progress.phase != ViewPhase::live;
-      return is_followed_from_log(entry.relation) && !ready_.contains(entry.relation);
-    });
-    if (!waits) {
-      progress.phase = ViewPhase::live;
-      progress.failures = 0;
-      progress.error.clear();
+    if (!rows.is_empty()) {
+      WEIR_CO_TRY_VOID(
+          co_await estimate(id, progress, {relation, before, source->until, rows.size()}));
+      cycle->chunks[id].push_back({index, relation, std::move(rows)});
     }
   }
+  settle(progress, *definition);
   if (progress != flows_.at(id).progress) cycle->progress.insert_or_assign(id, std::move(progress));
   co_return {};
 }
 
-Task<> Coordinator::on(RetryFlow retry) {
-  const auto at = flows_.find(retry.flow);
-  const bool is_failing = at != flows_.end() && at->second.progress.phase == ViewPhase::failing;
-  if (is_failing && !is_closing_) static_cast<void>(fails(co_await begin_anew(retry.flow)));
+/// From time to time: how many rows there may be, judged by the size of those that were taken.
+Task<Result<>> Coordinator::estimate(std::uint64_t id, Progress progress, Piece piece) {
+  FlowEntry& flow = flows_.at(id);
+  if (flow.filling.pieces == 0) {
+    flow.filling.began = now();
+    flow.filling.rows_before = flow.progress.rows_taken;
+  }
+  if (piece.until.empty()) {
+    // That was the last one of its source: the next one of another tells more.
+    flow.filling.pieces = pieces_per_estimate;
+    if (progress.has_all_rows()) flow.filling.rows_total = progress.rows_taken;
+    co_return {};
+  }
+  if (flow.filling.pieces++ % pieces_per_estimate != 0) co_return {};
+  std::vector<std::pair<RelationRef, storage::KeyRange<EncodedKey>>> left;
+  for (std::size_t index = 0; index < progress.backfill.size(); ++index) {
+    if (progress.backfill[index].is_done) continue;
+    left.emplace_back(relations_.at(flow.definition->sources()[index].relation),
+                      rows_after(progress.backfill[index].until));
+  }
+  auto ask = [store = store_, left = std::move(left), piece] {
+    const auto taken =
+        store->approximate_bytes(piece.relation->rows, rows_between(piece.after, piece.until));
+    std::optional<std::uint64_t> bytes = 0;
+    for (const auto& [relation, range] : left) {
+      const auto more = store->approximate_bytes(relation->rows, range);
+      bytes = bytes && more ? std::optional(*bytes + *more) : std::nullopt;
+    }
+    return bytes && taken && *taken > 0 ? *bytes * piece.rows / *taken : 0;
+  };
+  WEIR_CO_TRY(rows_left, co_await on_blocking_pool(std::move(ask)));
+  flows_.at(id).filling.rows_total = rows_left > 0 ? progress.rows_taken + rows_left : 0;
+  co_return {};
+}
+
+/// Live once it has all its rows, and what it reads is live: a view is not before those.
+void Coordinator::settle(Progress& progress, const FlowDefinition& definition) const {
+  if (!progress.has_all_rows()) return;
+  const bool waits = std::ranges::any_of(definition.sources(), [&](const SourceEntry& entry) {
+    const auto flow = flows_.find(entry.relation);
+    if (flow == flows_.end())
+      return is_followed_from_log(entry.relation) && !ready_.contains(entry.relation);
+    return flow->second.progress.phase != ViewPhase::live ||
+           flow->second.progress.behind.has_value();
+  });
+  if (waits) return;
+  progress.phase = ViewPhase::live;
+  // A tick that failed is still to come.
+  if (progress.failed_in != FailedWork::tick) progress.forget_failure();
 }
 
 Task<Result<bool>> Coordinator::on(RebuildFlow rebuild) {
-  const auto at = flows_.find(rebuild.flow);
-  if (at == flows_.end())
+  if (!flows_.contains(rebuild.flow))
     co_return Error(Errc::unknown_relation, "view number " + std::to_string(rebuild.flow));
-  at->second.progress.failures = 0;
   WEIR_CO_TRY_VOID(co_await begin_anew(rebuild.flow));
   co_return true;
 }
@@ -121,6 +184,9 @@ void Coordinator::add_anew(Cycle& cycle, std::uint64_t id) const {
   Progress progress = flows_.at(id).progress;
   progress.is_wiping = true;
   progress.phase = ViewPhase::backfilling;
+  progress.behind.reset();
+  progress.skips_next = false;
+  progress.forget_failure();
   cycle.progress.insert_or_assign(id, std::move(progress));
   const auto readers = readers_.find(id);
   if (readers == readers_.end()) return;
@@ -138,15 +204,19 @@ Task<Result<bool>> Coordinator::wipe_some(std::uint64_t id) {
     progress.is_wiping = false;
     progress.phase = ViewPhase::backfilling;
     progress.rows_taken = 0;
+    progress.skipped = 0;
+    progress.skipped_version = 0;
     progress.backfill.assign(definition->sources().size(), Backfill{});
   }
-  transaction.put(catalog_->progress(), id, progress);
-  set_ready(transaction, id, false);
+  put_progress(transaction, id, progress);
   transaction.set_origin("weir.flow");
-  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  WEIR_CO_TRY(committed, co_await transaction.commit());
+  flows_.at(id).committed = committed;
   flows_.at(id).progress = std::move(progress);
+  flows_.at(id).filling = {};
+  note_settled(id);
   if (is_last) WEIR_CO_TRY_VOID(co_await place(id, true));
-  publish(id);
+  publish_with_readers(id);
   board_->publish();
   co_return true;
 }

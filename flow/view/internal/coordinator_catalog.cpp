@@ -43,33 +43,6 @@ Task<Result<>> Coordinator::begin_position() {
   co_return {};
 }
 
-/// Flows that had failed, or could not be made and now can, begin anew; whoever reads one that
-/// cannot waits for it.
-Task<Result<>> Coordinator::recover() {
-  Cycle held{.position = position_};
-  std::vector<std::uint64_t> anew;
-  for (const auto& [id, flow] : flows_) {
-    const Progress& progress = flow.progress;
-    if (progress.phase == ViewPhase::quarantined && !flow.is_placed) hold_readers(held, id);
-    const bool could_not_be_made =
-        progress.phase == ViewPhase::quarantined && progress.failures == 0;
-    if (flow.is_placed && (progress.phase == ViewPhase::failing || could_not_be_made))
-      anew.push_back(id);
-  }
-  if (!held.progress.empty()) WEIR_CO_TRY_VOID(co_await commit_progress(std::move(held)));
-  for (const std::uint64_t id : anew) {
-    // Not one that waits for another, nor one that came with another already.
-    const auto& sources = flows_.at(id).definition->sources();
-    const bool waits = std::ranges::any_of(sources, [this](const SourceEntry& source) {
-      const auto flow = flows_.find(source.relation);
-      return flow == flows_.end() ? is_lost(source.relation)
-                                  : flow->second.progress.phase == ViewPhase::quarantined;
-    });
-    if (!waits && !flows_.at(id).progress.is_wiping) WEIR_CO_TRY_VOID(co_await begin_anew(id));
-  }
-  co_return {};
-}
-
 Task<Result<>> Coordinator::apply_catalog(const storage::ChangeRecord& record) {
   if (record.version() <= catalog_version_) co_return {};
   for (const storage::Change& change : record.of(catalog_->relations().id())) {
@@ -90,9 +63,13 @@ Task<Result<>> Coordinator::set_relation(std::uint64_t id, RelationEntry entry) 
   WEIR_CO_TRY(info, co_await catalog_->load(id, std::move(entry)));
   relations_.insert_or_assign(id, info);
   by_space_.insert_or_assign(info->rows.id(), id);
-  const bool is_view = info->entry.kind == RelationKind::view;
-  if (is_view && !info->entry.is_transactional() && !flows_.contains(id))
-    co_return co_await add_flow(std::move(info));
+  if (info->entry.kind != RelationKind::view || info->entry.is_transactional()) co_return {};
+  const auto flow = flows_.find(id);
+  if (flow == flows_.end()) co_return co_await add_flow(std::move(info));
+  // It has got another name.
+  WEIR_CO_TRY(definition, make_definition(std::move(info)));
+  flow->second.definition = std::move(definition);
+  publish(id);
   co_return {};
 }
 
@@ -108,6 +85,7 @@ void Coordinator::remove_relation(std::uint64_t id) {
     readers_[source.relation].erase(id);
   static_cast<void>(pool_.send<DisplaceFlow>(flow->second.worker, id));
   flows_.erase(flow);
+  unsettled_.erase(id);
   board_->erase(id);
 }
 
@@ -115,13 +93,14 @@ Task<Result<>> Coordinator::add_flow(RelationRef view) {
   const std::uint64_t id = view->id;
   auto definition = make_definition(std::move(view));
   if (!definition) co_return co_await give_up(id, definition.error().message());
-  FlowEntry flow{.definition = *std::move(definition)};
+  FlowEntry flow{.definition = *std::move(definition), .committed = store_->version()};
   auto transaction = store_->begin();
   WEIR_CO_TRY(progress, co_await transaction.get(catalog_->progress(), id));
   flow.progress = progress.value_or(Progress{});
   flow.progress.backfill.resize(flow.definition->sources().size());
   for (const SourceEntry& source : flow.definition->sources()) readers_[source.relation].insert(id);
   flows_.insert_or_assign(id, std::move(flow));
+  note_settled(id);
   WEIR_CO_TRY_VOID(co_await choose_workers());
   if (!flows_.at(id).is_placed) WEIR_CO_TRY_VOID(co_await place(id, !progress.has_value()));
   for (const SourceEntry& source : flows_.at(id).definition->sources()) {
@@ -180,7 +159,10 @@ Task<Result<>> Coordinator::give_up(std::uint64_t id, std::string error) {
   set_ready(transaction, id, false);
   transaction.set_origin("weir.flow");
   WEIR_CO_TRY_VOID(co_await transaction.commit());
-  board_->set(id, {.phase = ViewPhase::quarantined, .error = std::move(error)});
+  board_->set(id, {.name = relations_.at(id)->entry.name,
+                   .phase = ViewPhase::quarantined,
+                   .error = std::move(error),
+                   .is_stopped = true});
   co_return {};
 }
 

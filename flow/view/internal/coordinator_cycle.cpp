@@ -32,6 +32,7 @@ Task<Result<bool>> Coordinator::advance_log(std::optional<storage::Version> unti
   WEIR_CO_TRY(records, co_await store_->log().read(position_, limits));
   if (records.empty()) co_return false;
 
+  auto consuming = begin_consuming(records);
   enter<Phase::registering_flows>();
   for (const storage::ChangeRecord& record : records)
     WEIR_CO_TRY_VOID(co_await apply_catalog(record));
@@ -41,6 +42,9 @@ Task<Result<bool>> Coordinator::advance_log(std::optional<storage::Version> unti
     WEIR_CO_TRY(first, collect(std::span(records).first(1)));
     cycle = std::move(first);
   }
+  if (!cycle.changes.empty()) last_changes_ = now();
+  consuming.set({"flow.version.last", static_cast<std::int64_t>(cycle.position.number)});
+  for (const auto& [relation, error] : cycle.unreadable) fail_readers(cycle, relation, error);
   WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));
   co_return true;
 }
@@ -49,11 +53,13 @@ Task<Result<bool>> Coordinator::advance_log(std::optional<storage::Version> unti
 /// left out: they reach their readers in the cycle that makes them.
 Result<Coordinator::Cycle> Coordinator::collect(
     std::span<const storage::ChangeRecord> records) const {
-  auto collecting = span("flow.coordinator.route_and_group");
+  auto filtering = span("flow.coordinator.filter");
+  std::size_t changes_in = 0;
   Cycle cycle{.position = records.back().version()};
   std::map<std::uint64_t, data::BatchBuilder> builders;
   for (const storage::ChangeRecord& record : records) {
     for (const storage::SpaceChanges& changes : record.spaces()) {
+      changes_in += changes.size();
       const auto known = by_space_.find(changes.space());
       if (known == by_space_.end() || flows_.contains(known->second)) continue;
       const auto readers = readers_.find(known->second);
@@ -61,18 +67,19 @@ Result<Coordinator::Cycle> Coordinator::collect(
       const RelationInfo& relation = *relations_.at(known->second);
       data::BatchBuilder& builder =
           builders.try_emplace(relation.id, relation.format.schema()).first->second;
-      for (const storage::Change& change : changes) {
-        if (auto decoded = decode_change(relation, change, builder); !decoded) {
-          return Error(decoded.error().code(), "change log: version " +
-                                                   std::to_string(record.version().number) + ": " +
-                                                   decoded.error().detail());
-        }
-      }
+      auto decoded = decode_changes(relation, record, builder);
+      if (!decoded) cycle.unreadable.try_emplace(relation.id, std::move(decoded).error());
     }
   }
-  for (auto& [id, builder] : builders)
+  std::size_t rows_out = 0;
+  for (auto& [id, builder] : builders) {
+    if (cycle.unreadable.contains(id)) continue;
+    rows_out += builder.size();
     cycle.changes.push_back({relations_.at(id), builder.finish()});
+  }
   if (auto noted = note_ready(cycle, records); !noted) return std::move(noted).error();
+  filtering.set({"flow.changes.in", static_cast<std::int64_t>(changes_in)});
+  filtering.set({"flow.rows.out", static_cast<std::int64_t>(rows_out)});
   return cycle;
 }
 
@@ -98,7 +105,7 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
       flows.insert(readers->second.begin(), readers->second.end());
   for (auto at = flows.begin(); at != flows.end(); ++at) {
     const FlowEntry& flow = flows_.at(*at);
-    if (!flow.is_running()) continue;
+    if (cycle.holds(*at) || (!flow.is_running() && !cycle.missed.contains(*at))) continue;
     FlowTask task{.flow = *at, .backfill = flow.progress.backfill};
     if (const auto moved = cycle.progress.find(*at); moved != cycle.progress.end())
       task.backfill = moved->second.backfill;
@@ -113,7 +120,8 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
 }
 
 Task<Result<>> Coordinator::run_cycle(Cycle cycle) {
-  auto tasks = plan_tasks(cycle);
+  const TimePoint began = now();
+  auto tasks = route(cycle);
   std::vector<FlowOutcome> outcomes;
   if (std::ranges::any_of(tasks, [](const auto& share) { return !share.empty(); })) {
     if (phase() != Phase::submitting_batches) enter<Phase::submitting_batches>();
@@ -122,7 +130,7 @@ Task<Result<>> Coordinator::run_cycle(Cycle cycle) {
                 co_await pool_.ask<Submit>(std::move(changes), std::move(tasks)).within(forever));
     outcomes = std::move(given);
   }
-  note_failures(cycle, outcomes);
+  note_outcomes(cycle, outcomes);
   enter<Phase::committing>();
   auto committed = co_await commit(cycle, outcomes);
   auto ended = std::make_shared<std::set<std::uint64_t>>();
@@ -136,8 +144,10 @@ Task<Result<>> Coordinator::run_cycle(Cycle cycle) {
   position_ = cycle.position;
   for (const auto& [id, is_ready] : cycle.ready)
     is_ready ? void(ready_.insert(id)) : void(ready_.erase(id));
-  board_->set_position(position_);
+  count(cycle, outcomes, now() - began);
+  // Who has failed is not live any more before the others are seen to have moved on.
   take_progress(cycle.progress);
+  board_->set_position(position_);
   board_->publish();
   co_return {};
 }
@@ -153,17 +163,31 @@ Task<Result<>> Coordinator::commit(const Cycle& cycle, const std::vector<FlowOut
   }
   for (const auto& [id, progress] : cycle.progress) {
     has_writes = true;
-    transaction.put(catalog_->progress(), id, progress);
-    set_ready(transaction, id, progress.phase == ViewPhase::live);
+    put_progress(transaction, id, progress);
   }
   const bool is_far = cycle.position.number - checkpoint_.number >= checkpoint_lag_max;
   if (!has_writes && !is_far) co_return {};
   if (cycle.position > checkpoint_) transaction.set_checkpoint("weir.flow", cycle.position);
   transaction.put(catalog_->ready(), Catalog::position_key, cycle.position.number);
   transaction.set_origin("weir.flow");
-  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  WEIR_CO_TRY(committed, co_await transaction.commit());
+  for (const FlowOutcome& outcome : outcomes)
+    if (outcome.result) flows_.at(outcome.flow).committed = committed;
   checkpoint_ = cycle.position;
   co_return {};
+}
+
+/// With it, whether the view may be read, and what of the log must be kept for it.
+void Coordinator::put_progress(storage::Transaction& transaction, std::uint64_t id,
+                               const Progress& progress) const {
+  transaction.put(catalog_->progress(), id, progress);
+  set_ready(transaction, id, progress.phase == ViewPhase::live && !progress.behind);
+  const auto& before = flows_.at(id).progress.behind;
+  if (progress.behind && (!before || progress.behind->first() > before->first())) {
+    transaction.set_checkpoint(Catalog::checkpoint_of(id), {progress.behind->first()});
+  } else if (!progress.behind && before) {
+    transaction.forget_checkpoint(Catalog::checkpoint_of(id));
+  }
 }
 
 /// Whether readers of this version and later ones may see the view.
@@ -178,44 +202,11 @@ void Coordinator::set_ready(storage::Transaction& transaction, std::uint64_t id,
 
 void Coordinator::take_progress(const std::map<std::uint64_t, Progress>& progress) {
   for (const auto& [id, now] : progress) {
+    log_progress(id, now);
     flows_.at(id).progress = now;
-    publish(id);
+    note_settled(id);
   }
-}
-
-void Coordinator::note_failures(Cycle& cycle, const std::vector<FlowOutcome>& outcomes) {
-  for (const FlowOutcome& outcome : outcomes) {
-    // One whose source failed waits for that one.
-    if (outcome.result || outcome.result.error() == weir::Errc::cancelled) continue;
-    fail(cycle, outcome.flow, outcome.result.error());
-  }
-}
-
-void Coordinator::fail(Cycle& cycle, std::uint64_t id, const Error& error) {
-  Progress failed = flows_.at(id).progress;
-  ++failed.failures;
-  failed.phase =
-      failed.failures >= options_.failures_max ? ViewPhase::quarantined : ViewPhase::failing;
-  failed.error =
-      error.message() + ", in the input up to version " + std::to_string(cycle.position.number);
-  if (failed.phase == ViewPhase::failing) {
-    const unsigned doublings = std::min(failed.failures - 1, 20u);
-    schedule_once<RetryFlow>(options_.retry_backoff * (1u << doublings), id);
-  }
-  cycle.progress.insert_or_assign(id, std::move(failed));
-  hold_readers(cycle, id);
-}
-
-/// A flow that cannot be made, for instance since its operator is not registered.
-Task<Result<>> Coordinator::quarantine(std::uint64_t id, std::string error) {
-  Cycle cycle{.position = position_};
-  Progress progress = flows_.at(id).progress;
-  progress.phase = ViewPhase::quarantined;
-  progress.failures = 0;
-  progress.error = std::move(error);
-  cycle.progress.insert_or_assign(id, std::move(progress));
-  hold_readers(cycle, id);
-  co_return co_await commit_progress(std::move(cycle));
+  for (const auto& [id, now] : progress) publish_with_readers(id);
 }
 
 /// What becomes of flows without a cycle.
@@ -226,19 +217,6 @@ Task<Result<>> Coordinator::commit_progress(Cycle cycle) {
   co_return {};
 }
 
-/// Whoever reads a view that does not move cannot move either.
-void Coordinator::hold_readers(Cycle& cycle, std::uint64_t id) {
-  const auto readers = readers_.find(id);
-  if (readers == readers_.end()) return;
-  for (const std::uint64_t reader : readers->second) {
-    Progress held = flows_.at(reader).progress;
-    if (held.phase != ViewPhase::quarantined) held.phase = ViewPhase::failing;
-    held.error = "its source '" + relations_.at(id)->entry.name + "' has failed";
-    cycle.progress.insert_or_assign(reader, std::move(held));
-    hold_readers(cycle, reader);
-  }
-}
-
 Task<> Coordinator::on(Tick) {
   if (is_closing_) co_return;
   static_cast<void>(fails(co_await run_ticks()));
@@ -247,7 +225,7 @@ Task<> Coordinator::on(Tick) {
 /// All flows whose time has come, in a cycle of their own. One that fails stays due; one that was
 /// late is next due when it would have been anyway.
 Task<Result<>> Coordinator::run_ticks() {
-  Cycle cycle{.position = position_};
+  Cycle cycle{.work = FailedWork::tick, .position = position_};
   for (const auto& [id, flow] : flows_) {
     if (!flow.is_running() || !flow.traits.tick_period || flow.next_tick > now()) continue;
     cycle.ticks.insert(id);

@@ -7,7 +7,9 @@
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/coordinator.hpp>
 #include <weir/flow/view/internal/flow_board.hpp>
+#include <weir/flow/view/internal/flow_metrics.hpp>
 #include <weir/flow/view/internal/transactional_flows.hpp>
+#include <weir/flow/view/relation.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/storage/store.hpp>
 
@@ -24,6 +26,11 @@ struct DatabaseCore {
   Coordinator::Ref coordinator = {};
   std::shared_ptr<SequenceBarrier> flows_gone = {};  // at 1 when those of transactional views are
   TransactionalFlows::Ref flows = {};
+  std::unique_ptr<FlowMetrics> metrics = {};  // null without telemetry
 };
+
+/// As `Database::fresh`.
+Task<Result<storage::Version>> wait_until_fresh(std::shared_ptr<DatabaseCore> core, Relation view,
+                                                storage::Version version);
 
 }  // namespace weir::flow::view::internal

@@ -55,8 +55,15 @@ Result<FlowResult> Flow::run(const Work& work, bool may_wait) {
   if (!result) return std::move(result).error();
   auto rows = write_rows(*result);
   if (!rows) return std::move(rows).error();
-  return FlowResult{
-      .changes = *std::move(result), .rows = *std::move(rows), .state = graph_->state().writes()};
+  std::size_t rows_in = 0;
+  for (const Input& input : work.inputs) rows_in += input.batch.size();
+  return FlowResult{.changes = *std::move(result),
+                    .rows = *std::move(rows),
+                    .state = graph_->state().writes(),
+                    .rows_in = rows_in,
+                    .counts = graph_->pending_counts(),
+                    .row_error = graph_->pending_row_error(),
+                    .state_bytes = graph_->state().memory()};
 }
 
 Result<std::vector<FlowResult::RowWrite>> Flow::write_rows(const data::ChangeBatch& changes) {

@@ -25,6 +25,10 @@ struct FlowResult {
   data::ChangeBatch changes;
   std::vector<RowWrite> rows;
   std::vector<operators::State::Write> state;
+  std::size_t rows_in = 0;
+  operators::Counts counts = {};
+  std::optional<Error> row_error = {};  // one of those that are counted
+  std::size_t state_bytes = 0;          // in memory, before the cycle
 };
 
 /// What the coordinator must know of a flow.

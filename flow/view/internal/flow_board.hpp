@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <weir/flow/view/view_status.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
@@ -27,6 +29,24 @@ class FlowBoard {
   void set(std::uint64_t view, ViewStatus status) {
     const std::scoped_lock lock(mutex_);
     views_.insert_or_assign(view, std::move(status));
+  }
+  /// Of views that are known already, and of all together.
+  void count(const std::vector<std::pair<std::uint64_t, ViewCounts>>& counts) {
+    const std::scoped_lock lock(mutex_);
+    ++cycles_;
+    for (const auto& [view, now] : counts) {
+      const auto at = views_.find(view);
+      if (at != views_.end()) at->second.counts = now;
+    }
+  }
+  std::uint64_t cycles() const {
+    const std::scoped_lock lock(mutex_);
+    return cycles_;
+  }
+  /// All of them, by number.
+  std::map<std::uint64_t, ViewStatus> all() const {
+    const std::scoped_lock lock(mutex_);
+    return views_;
   }
   void erase(std::uint64_t view) {
     const std::scoped_lock lock(mutex_);
@@ -60,6 +80,7 @@ class FlowBoard {
   // Guarded by `mutex_`.
   std::map<std::uint64_t, ViewStatus> views_;
   storage::Version position_;
+  std::uint64_t cycles_ = 0;
 
   SequenceBarrier changes_;
 };

@@ -40,11 +40,17 @@ Result<data::ChangeBatch> project(const data::ChangeBatch& batch, const Relation
   return batch.with_columns(schema, std::move(columns));
 }
 
-/// Those behind a row: nothing but that row's own versions begins with its key. There is always a
-/// next key, as the first byte only says that there is a value.
-storage::KeyRange<EncodedKey> rows_after(const std::string& key) {
-  using Range = storage::KeyRange<EncodedKey>;
-  return key.empty() ? Range::all() : Range::from(EncodedKey{storage::prefix_end(key)});
+void describe(Span& span, const Flow& flow, const Flow::Work& work,
+              const Result<FlowResult>& result) {
+  const auto number = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+  std::size_t rows = 0;
+  for (const Flow::Input& input : work.inputs) rows += input.batch.size();
+  span.set({"flow.view", flow.definition().view->entry.name});
+  span.set({"flow.inputs", number(work.inputs.size())});
+  span.set({"flow.rows.in", number(rows)});
+  if (!result) return span.set_status(telemetry::SpanStatus::error, result.error().message());
+  span.set({"flow.rows.out", number(result->changes.size())});
+  span.set({"flow.state.writes", number(result->state.size())});
 }
 
 }  // namespace
@@ -63,9 +69,11 @@ Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& tas
       inputs.push_back({index, *std::move(projected)});
       return {};
     };
-    for (const auto& [of, relation, batch] : task.chunks) {
+    for (const auto& [of, relation, batch, is_missed] : task.chunks) {
       if (of != index) continue;
-      if (auto added = add(*relation, batch); !added) return std::move(added).error();
+      auto added =
+          add(*relation, is_missed ? covered(batch, *relation, task.backfill[index]) : batch);
+      if (!added) return std::move(added).error();
     }
     for (const auto changes : {tables, views}) {
       for (const auto& [relation, batch] : changes) {
@@ -79,9 +87,7 @@ Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& tas
 }
 
 Task<Result<FlowResult>> run_flow(Flow* flow, Flow::Work work) {
-  auto running =
-      span("flow.worker.process", {{"flow.view", flow->definition().view->entry.name},
-                                   {"flow.inputs", static_cast<std::int64_t>(work.inputs.size())}});
+  auto running = span("flow.worker.process");
   auto result = flow->run(work, false);
   if (!result && result.error() == operators::Errc::would_block) {
     flow->roll_back();
@@ -89,6 +95,7 @@ Task<Result<FlowResult>> run_flow(Flow* flow, Flow::Work work) {
     result = co_await on_blocking_pool([flow, again] { return flow->run(*again, true); });
   }
   if (!result) flow->roll_back();
+  if (running.is_recorded()) describe(running, *flow, work, result);
   co_return result;
 }
 
@@ -111,6 +118,11 @@ bool write_result(storage::Transaction& transaction, const FlowStateSpace& state
     }
   }
   return !result.rows.empty() || !result.state.empty();
+}
+
+storage::KeyRange<EncodedKey> rows_after(const std::string& key) {
+  using Range = storage::KeyRange<EncodedKey>;
+  return key.empty() ? Range::all() : Range::from(EncodedKey{storage::prefix_end(key)});
 }
 
 Task<Result<data::ChangeBatch>> take_rows(const storage::ReadTransaction* reading,
@@ -141,6 +153,18 @@ Result<> decode_change(const RelationInfo& relation, const storage::Change& chan
   if (decoded) return {};
   return Error(decoded.error().code(),
                "'" + relation.entry.name + "': " + decoded.error().detail());
+}
+
+Result<> decode_changes(const RelationInfo& relation, const storage::ChangeRecord& record,
+                        data::BatchBuilder& out) {
+  for (const storage::Change& change : record.of(relation.rows.id())) {
+    if (auto decoded = decode_change(relation, change, out); !decoded) {
+      return Error(decoded.error().code(), "change log: version " +
+                                               std::to_string(record.version().number) + ": " +
+                                               decoded.error().detail());
+    }
+  }
+  return {};
 }
 
 }  // namespace weir::flow::view::internal

@@ -9,6 +9,8 @@
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/flow.hpp>
 #include <weir/runtime/task.hpp>
+#include <weir/storage/change.hpp>
+#include <weir/storage/key_range.hpp>
 #include <weir/storage/transaction.hpp>
 
 namespace weir::flow::view::internal {
@@ -24,7 +26,9 @@ struct FlowTask {
   struct Chunk {
     std::size_t source;
     std::shared_ptr<const RelationInfo> relation;
-    data::ChangeBatch batch;  // rows that were there before the view
+    data::ChangeBatch batch;
+    /// Changes that it has missed; otherwise rows that were there before the view.
+    bool is_missed = false;
   };
 
   std::uint64_t flow;
@@ -57,8 +61,15 @@ Task<Result<data::ChangeBatch>> take_rows(const storage::ReadTransaction* readin
                                           std::shared_ptr<const RelationInfo> relation,
                                           std::size_t rows_max, Backfill* backfill);
 
+/// Those behind a row: nothing but that row's own versions begins with its key. There is always a
+/// next key, as the first byte only says that there is a value.
+storage::KeyRange<EncodedKey> rows_after(const std::string& key);
+
 /// Adds what went and what came.
 Result<> decode_change(const RelationInfo& relation, const storage::Change& change,
                        data::BatchBuilder& out);
+/// The same for all that a commit did to the relation.
+Result<> decode_changes(const RelationInfo& relation, const storage::ChangeRecord& record,
+                        data::BatchBuilder& out);
 
 }  // namespace weir::flow::view::internal

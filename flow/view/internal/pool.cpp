@@ -36,13 +36,17 @@ Task<std::vector<FlowOutcome>> Pool::on(Submit cycle) {
   auto submitting = span("flow.pool.submit");
   std::vector<FlowOutcome> outcomes;
   TaskScope scope;
+  std::int64_t batches = 0;
   for (std::size_t number = 0; number < cycle.tasks.size(); ++number) {
     if (cycle.tasks[number].empty()) continue;
+    ++batches;
     scope.spawn(run_share(&workers_[number],
                           RunFlows{cycle.changes, std::move(cycle.tasks[number])},
                           options_.cycle_deadline, &outcomes));
   }
+  submitting.set({"flow.batches", batches});
   co_await scope.join();
+  submitting.set({"flow.outcomes", static_cast<std::int64_t>(outcomes.size())});
   co_return outcomes;
 }
 

@@ -255,10 +255,12 @@ void TransactionalFlows::put_progress(storage::Transaction& transaction, std::ui
 void TransactionalFlows::take(const ProgressMap& progress) {
   for (const auto& [id, now] : progress) {
     views_.at(id).progress = now;
-    board_->set(id, {.phase = now.phase,
+    board_->set(id, {.name = views_.at(id).definition->view->entry.name,
+                     .phase = now.phase,
                      .rows_taken = now.rows_taken,
                      .error = now.error,
-                     .failures = now.failures});
+                     .failures = now.failures,
+                     .is_stopped = now.phase == ViewPhase::quarantined});
   }
 }
 

@@ -244,6 +244,19 @@ std::uint64_t Database::property(const std::string& name) const {
   return database_->GetAggregatedIntProperty(name, &value) ? value : 0;
 }
 
+std::optional<std::uint64_t> Database::approximate_bytes(Family family,
+                                                         const engine::Bounds& bounds) const {
+  if (!check_open()) return std::nullopt;
+  const ::rocksdb::Range range(to_slice(bounds.begin), to_slice(bounds.end));
+  ::rocksdb::SizeApproximationOptions options;
+  options.include_memtables = true;
+  options.include_files = true;
+  std::uint64_t bytes = 0;
+  if (!database_->GetApproximateSizes(options, handle(family), &range, 1, &bytes).ok())
+    return std::nullopt;
+  return bytes;
+}
+
 engine::Statistics Database::statistics() const {
   if (!check_open()) return {};
   using Property = ::rocksdb::DB::Properties;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ class Database final : public engine::Engine {
                         engine::Wait wait) const override;
   std::unique_ptr<engine::Cursor> make_cursor(Family family,
                                               engine::CursorOptions options) const override;
+  std::optional<std::uint64_t> approximate_bytes(Family family,
+                                                 const engine::Bounds& bounds) const override;
   void set_horizon(std::uint64_t horizon) noexcept override;
   Result<> collect() override;
   Result<std::vector<std::string>> copy_to(const std::filesystem::path& directory) override;

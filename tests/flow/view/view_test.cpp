@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <weir/flow/operator/operator_registry.hpp>
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
-#include <weir/tests/flow/view/support/database_fixture.hpp>
+#include <weir/tests/flow/view/support/view_fixture.hpp>
 
 namespace weir::flow::view {
 namespace {
@@ -19,22 +18,8 @@ using data::Kind;
 using data::Value;
 using operators::test::make_schema;
 
-const data::SchemaRef orders_schema = make_schema(
-    {{"id", Kind::int64, false}, {"item", Kind::text, false}, {"amount", Kind::int64}}, {"id"});
-
-class ViewTest : public test::DatabaseTest {
- protected:
-  Relation make_orders(const std::vector<Row>& rows = {}) {
-    const Relation orders = run(database().create_table("orders", orders_schema)).value();
-    if (!rows.empty()) insert(orders, rows);
-    return orders;
-  }
-  /// The rows of a view once it has seen everything.
-  std::string fresh_rows(const Relation& view) {
-    const auto reached = run(database().fresh(view, store().version()));
-    return reached ? rows_of(view) : reached.error().message();
-  }
-};
+using test::orders_schema;
+using test::ViewTest;
 
 TEST_F(ViewTest, ShowsTheRowsThatWereThereBeforeIt) {
   const Relation orders = make_orders({{1, "apples", 5}, {2, "pears", 50}, {3, "plums", Value()}});
@@ -225,6 +210,12 @@ TEST_F(ViewTest, DoesWithRowsThatCannotBeComputedWhatItWasToldTo) {
   EXPECT_EQ(fresh_rows(dropping), "+1 (2, 2)\n");
   EXPECT_EQ(fresh_rows(nulling), "+1 (1, null)\n+1 (2, 2)\n");
   EXPECT_NE(fresh_rows(failing).find("division by zero"), std::string::npos);
+  for (const Relation& view : {dropping, nulling}) {
+    const ViewCounts counts = database().status(view)->counts;
+    EXPECT_EQ(counts.row_errors, 1u);
+    EXPECT_EQ(counts.row_error,
+              "row error: map: column 'inverse': division by zero in row (1, 'apples', 0)");
+  }
   reopen();
   insert(run(database().relation("orders")).value(), {{3, "plums", 0}});
   EXPECT_EQ(fresh_rows(run(database().relation("dropping")).value()), "+1 (2, 2)\n");
@@ -239,101 +230,6 @@ TEST_F(ViewTest, KeepsItsColumnsWhateverTheyAreCalledLater) {
   const Relation renamed = run(database().rename_column("orders", "amount", "cents")).value();
   insert(renamed, {{2, "pears", 60, "ripe"}});
   EXPECT_EQ(fresh_rows(large), "+1 (1, 'apples', 50)\n+1 (2, 'pears', 60)\n");
-}
-
-/// Fails on an item, as often as it is told to.
-class Picky final : public operators::Operator {
- public:
-  Picky(data::SchemaRef schema, std::shared_ptr<int> failures)
-      : Operator(std::move(schema)), failures_(std::move(failures)) {}
-  Result<> apply(const operators::Input& input, operators::Output& out) override {
-    for (std::size_t row = 0; row < input.batch.size(); ++row) {
-      if (input.batch.row(row)[1] == Value("poison") && *failures_ > 0) {
-        --*failures_;
-        if (*failures_ % 2 == 1) throw std::runtime_error("poison");
-        return Error(operators::Errc::row_error, "poison");
-      }
-    }
-    out.emit(input.batch);
-    return {};
-  }
-
- private:
-  std::shared_ptr<int> failures_;
-};
-
-class FailingViewTest : public ViewTest {
- protected:
-  FailingViewTest() {
-    EXPECT_TRUE(registry_.add("picky", [this](const operators::OperatorRegistry::Arguments& of) {
-      return Result<std::unique_ptr<operators::Operator>>(
-          std::make_unique<Picky>(of.inputs[0], failures_));
-    }));
-    reopen({.library = {.operators = &registry_},
-            .retry_backoff = std::chrono::milliseconds(1),
-            .failures_max = 3});
-  }
-  ~FailingViewTest() override { close(); }
-
-  std::shared_ptr<int> failures_ = std::make_shared<int>(0);
-  operators::OperatorRegistry registry_;
-};
-
-TEST_F(FailingViewTest, TriesAgainAndCatchesUp) {
-  const Relation orders = make_orders({{1, "apples", 1}});
-  const Relation all = run(database().create_view("all", from(orders).apply("picky"))).value();
-  const Relation after = run(database().create_view("after", from(all).distinct())).value();
-  EXPECT_EQ(fresh_rows(after), "+1 (1, 'apples', 1)\n");
-  *failures_ = 2;
-  insert(orders, {{2, "poison", 1}});
-  insert(orders, {{3, "pears", 1}});
-  EXPECT_EQ(fresh_rows(after), "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n+1 (3, 'pears', 1)\n");
-  EXPECT_EQ(fresh_rows(all), fresh_rows(after));
-  EXPECT_EQ(*failures_, 0);
-}
-
-TEST_F(FailingViewTest, IsQuarantinedAloneWithItsError) {
-  const Relation orders = make_orders({{1, "apples", 1}});
-  const Relation picky = run(database().create_view("picky", from(orders).apply("picky"))).value();
-  const Relation other = run(database().create_view("other", from(orders))).value();
-  EXPECT_EQ(fresh_rows(picky), "+1 (1, 'apples', 1)\n");
-  *failures_ = 1'000;
-  insert(orders, {{2, "poison", 1}});
-  EXPECT_EQ(run(database().fresh(picky, store().version())).error(), Errc::quarantined);
-  EXPECT_NE(database().status(picky)->error.find("apply: poison"), std::string::npos)
-      << database().status(picky)->error;
-  EXPECT_EQ(database().status(picky)->failures, 3u);
-  insert(orders, {{3, "pears", 1}});
-  EXPECT_EQ(fresh_rows(other), "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n+1 (3, 'pears', 1)\n");
-  Snapshot now = database().read();
-  EXPECT_EQ(run(now.get(picky, {1})).error(), Errc::not_ready);
-
-  *failures_ = 0;
-  ASSERT_TRUE(run(database().rebuild(picky)));
-  EXPECT_EQ(fresh_rows(picky), fresh_rows(other));
-}
-
-TEST_F(FailingViewTest, WaitsForItsOperatorWithoutMissingAnything) {
-  Relation orders = make_orders({{1, "apples", 1}});
-  Relation picky = run(database().create_view("picky", from(orders).apply("picky"))).value();
-  ASSERT_TRUE(run(database().create_view("after", from(picky))));
-  EXPECT_EQ(fresh_rows(picky), "+1 (1, 'apples', 1)\n");
-  reopen();  // without the operator
-  orders = run(database().relation("orders")).value();
-  picky = run(database().relation("picky")).value();
-  Relation after = run(database().relation("after")).value();
-  insert(orders, {{2, "pears", 1}});
-  EXPECT_EQ(fresh_rows(picky),
-            "quarantined: view 'picky': unknown name: apply: no operator 'picky' is registered");
-  Snapshot now = database().read();
-  EXPECT_EQ(run(now.get(picky, {1})).error(), Errc::not_ready);
-  EXPECT_EQ(run(now.get(after, {1})).error(), Errc::not_ready);
-
-  reopen({.library = {.operators = &registry_}, .retry_backoff = std::chrono::milliseconds(1)});
-  picky = run(database().relation("picky")).value();
-  after = run(database().relation("after")).value();
-  EXPECT_EQ(fresh_rows(picky), "+1 (1, 'apples', 1)\n+1 (2, 'pears', 1)\n");
-  EXPECT_EQ(fresh_rows(after), fresh_rows(picky));
 }
 
 TEST_F(ViewTest, IsNeverSeenBehindTheOthersWhileItIsBuiltAgain) {
@@ -388,27 +284,6 @@ TEST_F(ViewTest, WhoseQueryCannotBeReadStandsAlone) {
   EXPECT_EQ(fresh_rows(reader), "quarantined: view 'reader': its source 'broken' cannot be read");
   Snapshot now = database().read();
   EXPECT_EQ(run(now.get(broken, {1})).error(), Errc::not_ready);
-}
-
-TEST_F(FailingViewTest, OneThatAlwaysFailsDoesNotDisturbAThousand) {
-  const Relation orders = make_orders();
-  std::vector<Relation> views;
-  for (int number = 0; number < 1'000; ++number) {
-    const auto plan =
-        number == 500 ? from(orders).apply("picky") : from(orders).filter(col("amount") == number);
-    views.push_back(run(database().create_view("v" + std::to_string(number), plan)).value());
-  }
-  *failures_ = 1'000'000;
-  insert(orders, {{1, "poison", 7}, {2, "apples", 999}});
-  EXPECT_EQ(run(database().fresh(views[500], store().version())).error(), Errc::quarantined);
-  insert(orders, {{3, "pears", 7}});
-  EXPECT_EQ(fresh_rows(views[7]), "+1 (1, 'poison', 7)\n+1 (3, 'pears', 7)\n");
-  EXPECT_EQ(fresh_rows(views[999]), "+1 (2, 'apples', 999)\n");
-  for (const Relation& view : views) {
-    const bool is_picky = view.name() == "v500";
-    ASSERT_EQ(database().status(view)->phase, is_picky ? ViewPhase::quarantined : ViewPhase::live)
-        << view.name();
-  }
 }
 
 }  // namespace

@@ -221,6 +221,35 @@ TYPED_TEST(EngineTest, AppliesABatchInItsOrder) {
   EXPECT_EQ(keys_of(*engine, Family::state), std::vector<std::string>{"a"});
 }
 
+TYPED_TEST(EngineTest, KnowsAboutHowMuchThereIs) {
+  auto engine = this->backend.open();
+  auto batch = engine->make_batch();
+  // Bytes that cannot be made smaller.
+  std::uint64_t random = 1;
+  for (std::uint64_t key = 0; key < 8'000; ++key) {
+    std::string value;
+    for (int word = 0; word < 12; ++word) {
+      random = random * 6364136223846793005 + 1442695040888963407;
+      value += big_endian(random);
+    }
+    batch->put(Family::rows, big_endian(key), value);
+  }
+  ASSERT_TRUE(engine->write(*batch, Wait::allowed));
+  // What is in files is known better than what is not.
+  batch.reset();
+  ASSERT_TRUE(engine->close());
+  engine.reset();
+  engine = this->backend.open();
+  const auto bytes = [&](std::uint64_t from, std::uint64_t until) {
+    const auto known =
+        engine->approximate_bytes(Family::rows, {big_endian(from), big_endian(until)});
+    return static_cast<double>(known.value());
+  };
+  EXPECT_NEAR(bytes(0, 8'000), 8'000 * 104, 8'000 * 60);
+  EXPECT_LT(bytes(6'000, 8'000), bytes(0, 8'000) * 0.6);
+  EXPECT_EQ(bytes(9'000, 10'000), 0);
+}
+
 TYPED_TEST(EngineTest, RangeThatEndsBeforeItBeginsErasesNothing) {
   const auto engine = this->backend.open();
   put(*engine, Family::rows, "b", "stays");

@@ -70,6 +70,22 @@ TEST(SimulatedDisk, FailsFromTheChosenWriteUntilRepaired) {
       << "a failed batch is not seen";
 }
 
+TEST(SimulatedDisk, FailsToReadTheChosenFamilyUntilRepaired) {
+  const auto disk = std::make_shared<SimulatedDisk>();
+  MemoryEngine engine(disk);
+  ASSERT_TRUE(put(engine, "a"));
+  disk->fail_reads(Family::rows, Error(Errc::io_error, "simulated"));
+  std::string value;
+  EXPECT_EQ(engine.get(Family::rows, "a", value, Wait::allowed).error(), Errc::io_error);
+  EXPECT_TRUE(engine.get(Family::log, "a", value, Wait::allowed));
+  const auto cursor = engine.make_cursor(Family::rows, {});
+  cursor->seek({});
+  EXPECT_FALSE(cursor->is_valid());
+  EXPECT_EQ(cursor->status().error(), Errc::io_error);
+  disk->repair();
+  EXPECT_TRUE(*engine.get(Family::rows, "a", value, Wait::allowed));
+}
+
 TEST(SimulatedDisk, FailedSyncKeepsNothingSafe) {
   const auto disk = std::make_shared<SimulatedDisk>();
   {

@@ -22,6 +22,13 @@ class DatabaseTest : public ::testing::Test {
   DatabaseTest() { open(); }
 
   Database& database() { return *database_; }
+  /// To let it fail: a store that could not write does not close without saying so.
+  storage::engine::SimulatedDisk& disk() {
+    has_faults_ = true;
+    return *disk_;
+  }
+  /// From the next opening on.
+  void set_retention(storage::Retention retention) { retention_ = retention; }
   storage::Store& store() { return *store_; }
 
   template <class T>
@@ -34,11 +41,22 @@ class DatabaseTest : public ::testing::Test {
     close();
     open(options);
   }
+  /// What opening it again gives, or the store below it; it is closed then.
+  Result<> open_again(DatabaseOptions options) {
+    close();
+    ActorSystem system;
+    auto store = storage::Store::open(system, {.retention = retention_, .disk = disk_});
+    if (!store) return std::move(store).error();
+    auto database = system.run(Database::open(&*store, options));
+    if (!database) return std::move(database).error();
+    return {};
+  }
   void close() {
     if (!database_) return;
     EXPECT_TRUE(run(database_->close()));
     database_.reset();
-    EXPECT_TRUE(run(store_->close()));
+    const auto closed = run(store_->close());
+    EXPECT_TRUE(closed || has_faults_) << closed.error().message();
     store_.reset();
     system_.reset();
   }
@@ -76,12 +94,12 @@ class DatabaseTest : public ::testing::Test {
   void open(DatabaseOptions options = {}) {
     system_ = std::make_unique<ActorSystem>();
     store_ = std::make_unique<storage::Store>(
-        storage::Store::open(*system_,
-                             {.retention = {.history = std::chrono::hours(1)}, .disk = disk_})
-            .value());
+        storage::Store::open(*system_, {.retention = retention_, .disk = disk_}).value());
     database_.emplace(run(Database::open(store_.get(), options)).value());
   }
 
+  bool has_faults_ = false;
+  storage::Retention retention_ = {.history = std::chrono::hours(1)};
   std::shared_ptr<storage::engine::SimulatedDisk> disk_ =
       std::make_shared<storage::engine::SimulatedDisk>();
   std::unique_ptr<ActorSystem> system_;

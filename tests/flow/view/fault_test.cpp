@@ -1,0 +1,209 @@
+// Disks that fail, bytes that are not what they should be, workers that refuse: what becomes of
+// views then.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <weir/flow/view/database.hpp>
+#include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/relation_info.hpp>
+#include <weir/storage/errc.hpp>
+#include <weir/tests/flow/view/support/view_fixture.hpp>
+
+namespace weir::flow::view {
+namespace {
+
+using data::col;
+using storage::engine::Family;
+using test::FailingViewTest;
+using test::ViewTest;
+
+class FaultyViewTest : public FailingViewTest {
+ protected:
+  FaultyViewTest() {
+    orders_ = make_orders({{1, "apples", 1}, {2, "pears", 2}});
+    sums_ = run(database().create_view("sums", from(*orders_).group_by({"item"}).aggregate(
+                                                   {operators::sum(col("amount")).as("sum")})))
+                .value();
+    EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 1)\n+1 ('pears', 2)\n");
+  }
+  void find_again() {
+    orders_ = run(database().relation("orders")).value();
+    sums_ = run(database().relation("sums")).value();
+  }
+  /// Bytes that are no row, where a row should be.
+  storage::Version write_garbage(const Relation& table) {
+    auto transaction = store().begin();
+    internal::EncodedKey key;
+    const auto row = internal::RowFormat::make(table.info().entry).value();
+    data::BatchBuilder builder(table.schema());
+    EXPECT_TRUE(builder.add({9, "garbage", 9}));
+    row.encode_key(builder.finish().columns(), 0, key.bytes);
+    transaction.put(table.info().rows, key, internal::EncodedValue{"\xff\xff"});
+    return run(transaction.commit()).value();
+  }
+
+  const Error io_error_{storage::Errc::io_error, "simulated"};
+  std::optional<Relation> orders_;
+  std::optional<Relation> sums_;
+};
+
+TEST_F(FaultyViewTest, B2ALogThatCannotBeReadIsAnErrorAndNotEmpty) {
+  const auto position = database().status(*sums_)->position;
+  disk().fail_reads(Family::log, io_error_);
+  const auto version = insert(*orders_, {{3, "apples", 10}});
+  EXPECT_EQ(run(database().fresh(*sums_, version)).error(), storage::Errc::io_error);
+  EXPECT_EQ(database().status(*sums_)->position, position);
+  EXPECT_EQ(rows_of(*sums_), "+1 ('apples', 1)\n+1 ('pears', 2)\n");
+  disk().repair();
+  reopen(options());
+  find_again();
+  EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+}
+
+TEST_F(FaultyViewTest, B3APositionThatCannotBeReadIsAnErrorAndNotZero) {
+  disk().fail_reads(Family::checkpoints, io_error_);
+  EXPECT_EQ(open_again(options()).error(), storage::Errc::io_error);
+  disk().repair();
+  reopen(options());
+  find_again();
+  insert(*orders_, {{3, "apples", 10}});
+  EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+}
+
+TEST_F(FaultyViewTest, StateThatCannotBeReadStopsThatViewAlone) {
+  DatabaseOptions without_memory = options();
+  without_memory.state_memory_max = 0;
+  reopen(without_memory);
+  find_again();
+  const Relation all = run(database().create_view("all", from(*orders_))).value();
+  ASSERT_TRUE(run(database().fresh(all, store().version())));
+  disk().fail_reads(Family::state, io_error_);
+  insert(*orders_, {{3, "apples", 10}});
+  EXPECT_EQ(fresh_rows(all), "+1 (1, 'apples', 1)\n+1 (2, 'pears', 2)\n+1 (3, 'apples', 10)\n");
+  EXPECT_EQ(run(database().fresh(*sums_, store().version())).error(), Errc::quarantined);
+  EXPECT_NE(database().status(*sums_)->error.find("aggregate"), std::string::npos)
+      << database().status(*sums_)->error;
+  disk().repair();
+  ASSERT_TRUE(run(database().resume(*sums_)));
+  EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+}
+
+TEST_F(FaultyViewTest, B28ACommitThatFailsChangesNothing) {
+  const auto position = database().status(*sums_)->position;
+  disk().fail_write(2, io_error_);  // the first is that of the order
+  const auto version = insert(*orders_, {{3, "apples", 10}});
+  EXPECT_EQ(run(database().fresh(*sums_, version)).error(), storage::Errc::io_error);
+  EXPECT_EQ(database().status(*sums_)->position, position);
+  EXPECT_EQ(rows_of(*sums_), "+1 ('apples', 1)\n+1 ('pears', 2)\n");
+  disk().repair();
+  reopen(options());
+  find_again();
+  EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+}
+
+TEST_F(FaultyViewTest, B28ARebuildThatCannotBeCommittedHasNotBegun) {
+  disk().fail_write(1, io_error_);
+  EXPECT_FALSE(run(database().rebuild(*sums_)));
+  EXPECT_EQ(database().status(*sums_)->phase, ViewPhase::live);
+  disk().repair();
+  reopen(options());
+  find_again();
+  EXPECT_EQ(database().status(*sums_)->phase, ViewPhase::live);
+  EXPECT_EQ(database().status(*sums_)->counts.backfill_rows, 0u);
+  EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 1)\n+1 ('pears', 2)\n");
+}
+
+TEST_F(FaultyViewTest, AChangeThatCannotBeReadStopsWhoReadsItAlone) {
+  const Relation others = run(database().create_table("others", test::orders_schema)).value();
+  const Relation all = run(database().create_view("all", from(others))).value();
+  const Relation after = run(database().create_view("after", from(*sums_))).value();
+  ASSERT_TRUE(run(database().fresh(after, store().version())));
+  const auto garbage = write_garbage(*orders_);
+  insert(others, {{1, "figs", 1}});
+  insert(*orders_, {{3, "apples", 10}});
+  EXPECT_EQ(fresh_rows(all), "+1 (1, 'figs', 1)\n");
+  EXPECT_EQ(run(database().fresh(*sums_, store().version())).error(), Errc::quarantined);
+  EXPECT_NE(database().status(*sums_)->error.find("change log: version " +
+                                                  std::to_string(garbage.number) + ": 'orders'"),
+            std::string::npos)
+      << database().status(*sums_)->error;
+  ASSERT_TRUE(run(database().skip(*sums_)));
+  EXPECT_EQ(fresh_rows(after), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+  EXPECT_EQ(database().status(*sums_)->skipped_version, garbage);
+}
+
+TEST_F(FaultyViewTest, RowsThatCannotBeReadStopTheNewViewAlone) {
+  ASSERT_TRUE(run(database().drop_view("sums")));
+  write_garbage(*orders_);
+  const Relation others = run(database().create_table("others", test::orders_schema)).value();
+  const Relation broken = run(database().create_view("broken", from(*orders_))).value();
+  const Relation all = run(database().create_view("all", from(others))).value();
+  insert(others, {{1, "figs", 1}});
+  EXPECT_EQ(run(database().fresh(broken, store().version())).error(), Errc::quarantined);
+  EXPECT_EQ(fresh_rows(all), "+1 (1, 'figs', 1)\n");
+}
+
+TEST_F(ViewTest, RefusesToRunWithoutWorkers) {
+  close();
+  EXPECT_EQ(open_again({.workers = 0}).error().message(),
+            "invalid argument: workers must be 1 or more");
+  reopen();
+}
+
+/// Gives each row twice.
+class Doubling final : public operators::Operator {
+ public:
+  using Operator::Operator;
+  Result<> apply(const operators::Input& input, operators::Output& out) override {
+    out.emit(input.batch);
+    out.emit(input.batch);
+    return {};
+  }
+};
+
+TEST_F(FaultyViewTest, B25TwoRowsWithOneKeyAreNotLaidOverEachOther) {
+  ASSERT_TRUE(registry_.add("doubling", [](const operators::OperatorRegistry::Arguments& of) {
+    return Result<std::unique_ptr<operators::Operator>>(std::make_unique<Doubling>(of.inputs[0]));
+  }));
+  const Relation twice =
+      run(database().create_view("twice", from(*orders_).apply("doubling"))).value();
+  EXPECT_EQ(run(database().fresh(twice, store().version())).error(), Errc::quarantined);
+  EXPECT_NE(database().status(twice)->error.find("two rows with one primary key: 'twice': (1)"),
+            std::string::npos)
+      << database().status(twice)->error;
+  insert(*orders_, {{3, "apples", 10}});
+  EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+}
+
+TEST_F(FaultyViewTest, B9OneThatItsWorkerRefusesIsQuarantinedAndGoesOnWhenItCanBeMade) {
+  // Whoever asks for the view is told nothing: it could be made there.
+  auto refusals = std::make_shared<int>(0);
+  auto calls = std::make_shared<int>(0);
+  ASSERT_TRUE(registry_.add("fickle",
+                            [=](const operators::OperatorRegistry::Arguments& of)
+                                -> Result<std::unique_ptr<operators::Operator>> {
+                              if ((*calls)++ > 0 && *refusals > 0)
+                                return Error(operators::Errc::invalid_argument, "not now");
+                              return std::make_unique<test::Picky>(
+                                  of.inputs[0], std::make_shared<test::Picky::Script>());
+                            }));
+  *refusals = 1;
+  const Relation fickle =
+      run(database().create_view("fickle", from(*orders_).apply("fickle"))).value();
+  const Relation reader = run(database().create_view("reader", from(fickle))).value();
+  EXPECT_EQ(run(database().fresh(fickle, store().version())).error().message(),
+            "quarantined: view 'fickle': invalid argument: apply: not now");
+  EXPECT_EQ(fresh_rows(reader), "quarantined: view 'reader': it waits for 'fickle'");
+  insert(*orders_, {{3, "apples", 10}});
+  EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+  *refusals = 0;
+  ASSERT_TRUE(run(database().resume(fickle)));
+  EXPECT_EQ(fresh_rows(reader), "+1 (1, 'apples', 1)\n+1 (2, 'pears', 2)\n+1 (3, 'apples', 10)\n");
+}
+
+}  // namespace
+}  // namespace weir::flow::view

@@ -1,0 +1,116 @@
+// Views whose query is replaced.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include <weir/flow/view/database.hpp>
+#include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/replacement.hpp>
+#include <weir/tests/flow/view/support/view_fixture.hpp>
+
+namespace weir::flow::view {
+namespace {
+
+using data::col;
+using data::lit;
+
+class ReplaceViewTest : public test::FailingViewTest {
+ protected:
+  ReplaceViewTest() {
+    orders_ = make_orders({{1, "apples", 5}, {2, "pears", 50}, {3, "plums", 500}});
+    large_ =
+        run(database().create_view("large", from(*orders_).filter(col("amount") > 100))).value();
+    items_ =
+        run(database().create_view("items", from(*large_).map({{"item", col("item")}}))).value();
+    last_ = run(database().create_view("last", from(*items_).distinct())).value();
+    EXPECT_EQ(fresh_rows(*last_), "+1 ('plums')\n");
+  }
+  std::string refusal(operators::Plan plan) {
+    const auto replaced = run(database().replace_view("large", std::move(plan)));
+    return replaced ? "accepted" : replaced.error().message();
+  }
+
+  std::optional<Relation> orders_;
+  std::optional<Relation> large_;
+  std::optional<Relation> items_;
+  std::optional<Relation> last_;
+};
+
+TEST_F(ReplaceViewTest, ShowsTheNewQueryUnderTheOldNameAndSoDoReaders) {
+  const auto before = store().version();
+  const auto replaced =
+      run(database().replace_view("large", from(*orders_).filter(col("amount") > 10)));
+  ASSERT_TRUE(replaced) << replaced.error().message();
+  EXPECT_EQ(replaced->name(), "large");
+  EXPECT_EQ(fresh_rows(*replaced), "+1 (2, 'pears', 50)\n+1 (3, 'plums', 500)\n");
+  const Relation last = run(database().relation("last")).value();
+  EXPECT_EQ(fresh_rows(last), "+1 ('pears')\n+1 ('plums')\n");
+  insert(*orders_, {{4, "figs", 11}});
+  EXPECT_EQ(fresh_rows(last), "+1 ('figs')\n+1 ('pears')\n+1 ('plums')\n");
+  EXPECT_EQ(run(database().relations()).value().size(), 4u);
+  EXPECT_EQ(run(database().fresh(*large_, store().version())).error(), Errc::unknown_relation);
+  EXPECT_EQ(database().status(last)->name, "last");
+
+  // At each version one of the two could be read, and it was true then.
+  for (std::uint64_t number = before.number; number <= store().version().number; ++number) {
+    Snapshot snapshot = database().read_at(storage::Version{number}).value();
+    auto new_scan = snapshot.scan(last);
+    auto old_scan = snapshot.scan(*last_);
+    const auto now = run(new_scan.next());
+    const auto then = run(old_scan.next());
+    EXPECT_TRUE(now || then) << number;
+    if (then) EXPECT_EQ(to_string(*then), "+1 ('plums')\n") << number;
+  }
+  reopen(options());
+  EXPECT_EQ(fresh_rows(run(database().relation("last")).value()),
+            "+1 ('figs')\n+1 ('pears')\n+1 ('plums')\n");
+}
+
+TEST_F(ReplaceViewTest, LeavesNothingOfTheOldOnesBehind) {
+  const auto entries = entries_of_flows();
+  for (int time = 0; time < 3; ++time)
+    ASSERT_TRUE(run(database().replace_view("large", from(*orders_).filter(col("amount") > 100))));
+  EXPECT_EQ(entries_of_flows(), entries);
+}
+
+TEST_F(ReplaceViewTest, IsRefusedIfAReaderWouldNotFit) {
+  EXPECT_EQ(refusal(from(*orders_).map({{"id", col("id")}})),
+            "in use: 'large' is read by 'items', which would not fit: unknown column: 'large': "
+            "'item'");
+  EXPECT_EQ(refusal(from(*orders_).map(
+                {{"id", col("id")}, {"item", col("id")}, {"amount", col("amount")}})),
+            "in use: 'large' is read by 'items', which would not fit: type mismatch: 'large': "
+            "'item' is int64, not text not null");
+  EXPECT_EQ(refusal(from(*large_).filter(col("amount") > 1'000)),
+            "invalid argument: view 'large' would read itself");
+  EXPECT_EQ(refusal(from(*orders_).filter(col("price") > 1)),
+            "unknown column: view 'large': filter: 'price'; there are: id, item, amount");
+  EXPECT_EQ(run(database().replace_view("nothing", from(*orders_))).error().message(),
+            "unknown table or view: 'nothing'");
+  EXPECT_EQ(run(database().replace_view("orders", from(*large_))).error().message(),
+            "invalid argument: 'orders' is no view");
+  EXPECT_EQ(fresh_rows(*last_), "+1 ('plums')\n");
+  EXPECT_EQ(run(database().relations()).value().size(), 4u);
+}
+
+TEST_F(ReplaceViewTest, KeepsTheOldOneIfTheNewOneFails) {
+  insert(*orders_, {{4, "poison", 1}});
+  script_->failures = 1'000;
+  EXPECT_EQ(run(database().replace_view("large", from(*orders_).apply("picky"))).error(),
+            Errc::quarantined);
+  EXPECT_EQ(fresh_rows(*last_), "+1 ('plums')\n");
+  insert(*orders_, {{5, "figs", 1'000}});
+  EXPECT_EQ(fresh_rows(*last_), "+1 ('figs')\n+1 ('plums')\n");
+}
+
+TEST_F(ReplaceViewTest, IsForgottenIfTheDatabaseWasClosedMeanwhile) {
+  ASSERT_TRUE(run(database().create_view(internal::hidden_name("large"), from(*orders_))));
+  reopen(options());
+  EXPECT_EQ(run(database().relation(internal::hidden_name("large"))).error(),
+            Errc::unknown_relation);
+  EXPECT_EQ(fresh_rows(run(database().relation("last")).value()), "+1 ('plums')\n");
+}
+
+}  // namespace
+}  // namespace weir::flow::view

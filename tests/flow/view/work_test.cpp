@@ -1,0 +1,412 @@
+// How much is done, and when: counted in virtual time.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/operator/operator_registry.hpp>
+#include <weir/flow/view/database.hpp>
+#include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/relation_info.hpp>
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/simulation.hpp>
+#include <weir/storage/engine/simulated_disk.hpp>
+#include <weir/tests/flow/operator/support/rows.hpp>
+#include <weir/tests/flow/view/support/heart.hpp>
+#include <weir/tests/flow/view/support/view_fixture.hpp>
+
+namespace weir::flow::view {
+namespace {
+
+using namespace std::chrono_literals;
+using data::col;
+
+class WorkTest : public ::testing::Test {
+ protected:
+  explicit WorkTest(SimulationOptions simulation = {}, DatabaseOptions options = {})
+      : simulation_(std::move(simulation)) {
+    EXPECT_TRUE(registry_.add("heart", [this](const operators::OperatorRegistry::Arguments&) {
+      return Result<std::unique_ptr<operators::Operator>>(std::make_unique<test::Heart>(failures_));
+    }));
+    options.library = {.operators = &registry_};
+    store_.emplace(
+        storage::Store::open(simulation_.system(),
+                             {.retention = {.history = 100h, .log = 100h},
+                              .opened_at = std::chrono::sys_time<Duration>(24h * 20'000),
+                              .disk = std::make_shared<storage::engine::SimulatedDisk>()})
+            .value());
+    database_.emplace(run(Database::open(&*store_, options)).value());
+  }
+
+  template <class T>
+  T run(Task<T> task) {
+    return simulation_.run(std::move(task));
+  }
+  Relation make_table(const std::string& name) {
+    return run(database_->create_table(name, test::orders_schema)).value();
+  }
+  storage::Version insert(const Relation& table, const std::vector<Row>& rows) {
+    auto transaction = database_->begin();
+    for (const Row& row : rows) run(transaction.insert(table, row)).value();
+    return run(transaction.commit()).value();
+  }
+  void settle(const Relation& view) { ASSERT_TRUE(run(database_->fresh(view, store_->version()))); }
+  std::string rows_of(const Relation& view) {
+    Snapshot snapshot = database_->read();
+    RowScan scan = snapshot.scan(view);
+    const auto rows = run(scan.next());
+    return rows ? to_string(*rows) : rows.error().message();
+  }
+  storage::Version checkpoint() {
+    auto transaction = store_->begin();
+    return transaction.checkpoint("weir.flow").blocking().value()->version;
+  }
+  std::uint64_t cycles_of(const Relation& view) { return database_->status(view)->counts.cycles; }
+
+  Simulation simulation_;
+  std::shared_ptr<int> failures_ = std::make_shared<int>(0);
+  operators::OperatorRegistry registry_;
+  std::optional<storage::Store> store_;
+  std::optional<Database> database_;
+};
+
+TEST_F(WorkTest, NothingIsDoneWithoutChangesOrTicks) {
+  const Relation orders = make_table("orders");
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  settle(all);
+  const auto version = store_->version();
+  const auto cycles = cycles_of(all);
+  simulation_.run_for(1h);
+  EXPECT_EQ(store_->version(), version);
+  EXPECT_EQ(cycles_of(all), cycles);
+}
+
+TEST_F(WorkTest, B23OnlyViewsThatAreTouchedDoAnything) {
+  std::vector<Relation> tables;
+  std::vector<Relation> views;
+  for (int number = 0; number < 50; ++number) {
+    tables.push_back(make_table("t" + std::to_string(number)));
+    views.push_back(
+        run(database_->create_view("v" + std::to_string(number), from(tables.back()))).value());
+  }
+  const Relation second = run(database_->create_view("second", from(views[7]))).value();
+  settle(second);
+  for (const Relation& view : views) settle(view);
+  std::vector<std::uint64_t> before;
+  for (const Relation& view : views) before.push_back(cycles_of(view));
+  const std::uint64_t before_second = cycles_of(second);
+  for (int id = 0; id < 3; ++id) {
+    insert(tables[7], {{id, "apples", 1}, {id + 100, "pears", 2}});
+    settle(second);
+  }
+  for (std::size_t number = 0; number < views.size(); ++number)
+    EXPECT_EQ(cycles_of(views[number]) - before[number], number == 7 ? 3u : 0u) << number;
+  EXPECT_EQ(cycles_of(second) - before_second, 3u);
+  const ViewCounts counts = database_->status(views[7])->counts;
+  EXPECT_EQ(counts.rows_in, 6u);
+  EXPECT_EQ(counts.rows_out, 6u);
+}
+
+TEST_F(WorkTest, B24ACommitHasNothingOfViewsThatDidNotMove) {
+  const Relation a = make_table("a");
+  const Relation b = make_table("b");
+  const Relation of_a = run(database_->create_view("of_a", from(a))).value();
+  const Relation of_b = run(database_->create_view("of_b", from(b))).value();
+  settle(of_a);
+  settle(of_b);
+  const auto version = insert(a, {{1, "apples", 1}});
+  settle(of_a);
+  const auto records = run(store_->log().read(version)).value();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].spaces().size(), 2u) << "rows of the view, and where all views are";
+  EXPECT_EQ(records[0].of(of_a.info().rows.id()).size(), 1u);
+  EXPECT_EQ(records[0].of(of_b.info().rows.id()).size(), 0u);
+}
+
+TEST_F(WorkTest, PositionsThatNothingCameOfAreWrittenOnceInAThousand) {
+  const Relation orders = make_table("orders");
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  const Relation unread = make_table("unread");
+  insert(orders, {{1, "apples", 1}});
+  settle(all);
+  const auto begin = store_->version();
+  for (int id = 0; id < 990; ++id) insert(unread, {{id, "pears", 1}});
+  settle(all);
+  EXPECT_EQ(store_->version().number, begin.number + 990) << "views have committed nothing";
+  EXPECT_LE(checkpoint(), begin);
+  for (int id = 990; id < 1'100; ++id) insert(unread, {{id, "pears", 1}});
+  settle(all);
+  EXPECT_EQ(store_->version().number, begin.number + 1'101) << "views have committed once";
+  EXPECT_GT(checkpoint().number, begin.number + 900);
+}
+
+class BackfillWorkTest : public WorkTest {
+ protected:
+  BackfillWorkTest() : WorkTest({}, {.backfill_rows = 100}) {}
+};
+
+TEST_F(BackfillWorkTest, B26ViewsTakeRowsTogether) {
+  const Relation orders = make_table("orders");
+  std::vector<Row> rows;
+  for (int id = 0; id < 1'000; ++id) rows.push_back({id, "apples", id});
+  insert(orders, rows);
+  std::vector<Relation> views;
+  for (int number = 0; number < 10; ++number) {
+    views.push_back(run(database_->create_view("v" + std::to_string(number),
+                                               from(orders).filter(col("amount") >= number)))
+                        .value());
+  }
+  const auto made = store_->version();
+  for (const Relation& view : views) settle(view);
+  const auto commits = store_->version().number - made.number;
+  EXPECT_LE(commits, 30u) << "eleven pieces each, were they one after the other: 110";
+  for (const Relation& view : views)
+    EXPECT_EQ(database_->status(view)->counts.backfill_rows, 1'000u);
+}
+
+struct WriteOn {};
+
+/// Commits as fast as it can, until it is over.
+class Busy final : public Actor<WriteOn> {
+ public:
+  Busy(const Database* database, Relation table, std::shared_ptr<const bool> is_over)
+      : database_(database), table_(std::move(table)), is_over_(std::move(is_over)) {}
+  Task<> on(WriteOn) {
+    for (int id = 0; !*is_over_; ++id) {
+      auto transaction = database_->begin();
+      if (!co_await transaction.insert(table_, {id, "apples", id})) co_return;
+      if (!co_await transaction.commit()) co_return;
+    }
+  }
+
+ private:
+  const Database* database_;
+  Relation table_;
+  std::shared_ptr<const bool> is_over_;
+};
+
+/// Everything takes time.
+class BusyTest : public WorkTest {
+ protected:
+  explicit BusyTest(DatabaseOptions options = {})
+      : WorkTest({.faults = {.message_time_max = 200us}}, options) {}
+  ~BusyTest() override {
+    *is_over_ = true;
+    simulation_.run_for(1s);
+  }
+  void begin_writing(const Relation& table) {
+    simulation_.system().spawn<Busy>(&*database_, table, is_over_).send<WriteOn>();
+  }
+
+ private:
+  std::shared_ptr<bool> is_over_ = std::make_shared<bool>(false);
+};
+
+TEST_F(BusyTest, B13TicksComeUnderLoad) {
+  const Relation orders = make_table("orders");
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  const Relation beats = run(database_->create_view("beats", from(orders).apply("heart"))).value();
+  settle(all);
+  settle(beats);
+  const auto beats_so_far = [&] {
+    const std::string row = rows_of(beats);
+    return row.empty() ? 0 : std::stoi(row.substr(row.find('(') + 1));
+  };
+  const int before = beats_so_far();
+  const auto first = store_->version();
+  begin_writing(orders);
+  simulation_.run_for(1s);
+  EXPECT_GT(store_->version().number - first.number, 1'000u) << "there was load";
+  EXPECT_GE(beats_so_far() - before, 97);
+  EXPECT_LE(beats_so_far() - before, 100);
+}
+
+std::vector<Row> many_rows(int count) {
+  std::vector<Row> rows;
+  rows.reserve(static_cast<std::size_t>(count));
+  for (int id = 0; id < count; ++id) rows.push_back({1'000'000 + id, "apples", id});
+  return rows;
+}
+
+class BusyBackfillTest : public BusyTest {
+ protected:
+  BusyBackfillTest() : BusyTest({.backfill_rows = 100}) {}
+};
+
+TEST_F(BusyBackfillTest, TellsHowFarItHasCome) {
+  const Relation orders = make_table("orders");
+  insert(orders, many_rows(2'000));
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  std::optional<ViewStatus> status;
+  do {
+    simulation_.run_steps(1);
+    status = database_->status(all);
+  } while (!status || status->rows_taken < 1'000);
+  EXPECT_EQ(status->phase, ViewPhase::backfilling);
+  EXPECT_NEAR(static_cast<double>(status->rows_total), 2'000, 200);
+  EXPECT_GT(status->rows_per_second, 0);
+  ASSERT_TRUE(status->time_left);
+  const double rows_left = static_cast<double>(status->rows_total - status->rows_taken);
+  EXPECT_NEAR(std::chrono::duration<double>(*status->time_left).count(),
+              rows_left / status->rows_per_second, 0.001);
+  settle(all);
+  EXPECT_EQ(database_->status(all)->rows_taken, 2'000u);
+  EXPECT_FALSE(database_->status(all)->time_left);
+}
+
+TEST_F(BusyBackfillTest, I15GoesOnUnderLoadAndLiveViewsKeepUp) {
+  const Relation orders = make_table("orders");
+  const Relation busy = make_table("busy");
+  insert(orders, many_rows(2'000));
+  const Relation live = run(database_->create_view("live", from(busy))).value();
+  settle(live);
+  begin_writing(busy);
+  simulation_.run_for(10ms);
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  const auto first = store_->version();
+  std::uint64_t lag_max = 0;
+  for (int step = 0; step < 5'000; ++step) {
+    simulation_.run_for(1ms);
+    const auto seen = database_->status(live)->position.number;
+    lag_max =
+        std::max(lag_max, store_->version().number - std::min(seen, store_->version().number));
+    const auto status = database_->status(all);
+    if (status && status->phase == ViewPhase::live) break;
+  }
+  EXPECT_EQ(database_->status(all)->phase, ViewPhase::live);
+  EXPECT_GT(store_->version().number - first.number, 100u) << "there was load";
+  EXPECT_LE(lag_max, 60u);
+}
+
+/// A step takes longer than it should.
+class SlowBackfillTest : public BusyTest {
+ protected:
+  SlowBackfillTest() : BusyTest({.backfill_rows = 4'096, .backfill_step = 100us}) {}
+};
+
+TEST_F(SlowBackfillTest, TakesLessAtOnceIfLiveViewsWaitTooLong) {
+  const Relation orders = make_table("orders");
+  const Relation busy = make_table("busy");
+  insert(orders, many_rows(2'000));
+  const Relation live = run(database_->create_view("live", from(busy))).value();
+  begin_writing(busy);
+  simulation_.run_for(100ms);
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  settle(all);
+  EXPECT_GT(cycles_of(all), 15u) << "512, 256, 128, then 64 at once";
+  EXPECT_LE(cycles_of(all), 25u);
+}
+
+TEST_F(SlowBackfillTest, TakesAllThatItMayIfNobodyWaits) {
+  const Relation orders = make_table("orders");
+  insert(orders, many_rows(2'000));
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  settle(all);
+  EXPECT_EQ(cycles_of(all), 1u);
+}
+
+/// Workers answer when nobody waits any more.
+class LateTest : public WorkTest {
+ protected:
+  LateTest()
+      : WorkTest({.faults = {.message_time_max = 100ms}},
+                 {.retry_backoff = 1ms, .failures_max = 1'000, .cycle_deadline = 60ms}) {}
+};
+
+TEST_F(LateTest, B7WhatALateWorkerMadeIsForgottenAndMadeAgain) {
+  const Relation orders = make_table("orders");
+  const Relation sum =
+      run(database_->create_view("sum",
+                                 from(orders).aggregate({operators::sum(col("amount")).as("sum"),
+                                                         operators::count().as("orders")})))
+          .value();
+  int expected = 0;
+  for (int id = 0; id < 60; ++id) {
+    insert(orders, {{id, "apples", id}});
+    expected += id;
+  }
+  settle(sum);
+  EXPECT_EQ(rows_of(sum), "+1 (" + std::to_string(expected) + ", 60)\n");
+  EXPECT_GT(database_->status(sum)->counts.failures, 0u) << "nobody was late";
+}
+
+/// The disk takes its time: up to ten minutes for a sync.
+class StuckTest : public WorkTest {
+ protected:
+  StuckTest() : WorkTest(options(&overdue_)) {}
+  static SimulationOptions options(int* overdue) {
+    SimulationOptions options;
+    options.blocking_time_max = 10min;
+    options.system.on_phase = [overdue](const PhaseEvent& event) {
+      if (event.kind == PhaseEvent::Kind::overdue && event.to == "committing") ++*overdue;
+    };
+    return options;
+  }
+
+  static inline int overdue_ = 0;
+};
+
+TEST_F(StuckTest, B18ACommitThatLastsTooLongIsReported) {
+  overdue_ = 0;
+  const Relation orders = make_table("orders");
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  for (int id = 0; id < 20; ++id) {
+    insert(orders, {{id, "apples", id}});
+    settle(all);
+  }
+  EXPECT_GT(overdue_, 0);
+}
+
+struct WaitForEver {};
+
+/// Waits for a version that never comes.
+class Waiter final : public Actor<WaitForEver> {
+ public:
+  Waiter(const Database* database, Relation view, std::shared_ptr<std::optional<Error>> answer)
+      : database_(database), view_(std::move(view)), answer_(std::move(answer)) {}
+  Task<> on(WaitForEver) {
+    auto fresh = co_await database_->fresh(view_, storage::Version{1'000'000});
+    if (!fresh) *answer_ = fresh.error();
+  }
+
+ private:
+  const Database* database_;
+  Relation view_;
+  std::shared_ptr<std::optional<Error>> answer_;
+};
+
+TEST_F(WorkTest, WhoWaitsIsToldWhenTheDatabaseCloses) {
+  const Relation orders = make_table("orders");
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  auto answer = std::make_shared<std::optional<Error>>();
+  simulation_.system().spawn<Waiter>(&*database_, all, answer).send<WaitForEver>();
+  simulation_.run_for(1s);
+  EXPECT_FALSE(answer->has_value());
+  ASSERT_TRUE(run(database_->close()));
+  simulation_.run_for(1s);
+  ASSERT_TRUE(answer->has_value());
+  EXPECT_EQ(**answer, weir::Errc::stopped);
+  EXPECT_EQ((*answer)->detail(), "the database is closed");
+}
+
+TEST_F(WorkTest, ATickThatAlwaysFailsIsQuarantinedAndCanBeResumed) {
+  const Relation orders = make_table("orders");
+  const Relation beats = run(database_->create_view("beats", from(orders).apply("heart"))).value();
+  settle(beats);
+  *failures_ = 1'000;
+  simulation_.run_for(1h);
+  EXPECT_EQ(database_->status(beats)->phase, ViewPhase::quarantined);
+  EXPECT_EQ(database_->status(beats)->failures, 5u);
+  *failures_ = 0;
+  ASSERT_TRUE(run(database_->resume(beats)));
+  simulation_.run_for(25ms);
+  EXPECT_EQ(database_->status(beats)->phase, ViewPhase::live);
+  EXPECT_EQ(database_->status(beats)->failures, 0u);
+}
+
+}  // namespace
+}  // namespace weir::flow::view

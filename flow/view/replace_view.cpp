@@ -89,10 +89,6 @@ Task<Result<>> copy_readers(storage::Transaction& transaction, CatalogRef catalo
       return replaced.contains(source.relation);
     });
     if (!reads) continue;
-    if (entry.is_transactional()) {
-      co_return Error(Errc::in_use, "'" + name + "' is read by '" + entry.name +
-                                        "', which is transactional: it cannot be replaced");
-    }
     if (copies.contains(id))
       co_return Error(Errc::invalid_argument, "view '" + name + "' would read itself");
     RelationEntry copy = entry;

@@ -94,6 +94,23 @@ TEST_F(ReplaceViewTest, IsRefusedIfAReaderWouldNotFit) {
   EXPECT_EQ(run(database().relations()).value().size(), 4u);
 }
 
+TEST_F(ReplaceViewTest, IsNotForTransactionalViews) {
+  const Relation now =
+      run(database().create_view("now", from(*orders_), {.update = ViewUpdate::transactional}))
+          .value();
+  EXPECT_EQ(run(database().replace_view("now", from(*orders_))).error().message(),
+            "invalid argument: view 'now' is transactional: drop it and make it again");
+  EXPECT_EQ(
+      run(database().replace_view("large", from(*orders_), {.update = ViewUpdate::transactional}))
+          .error(),
+      Errc::invalid_argument);
+  EXPECT_EQ(run(database().resume(now)).error().message(),
+            "invalid argument: view 'now' is transactional: rebuild it");
+  // One that reads it can be: the copy follows it as the old one did.
+  ASSERT_TRUE(run(database().replace_view("large", from(now).filter(col("amount") > 10))));
+  EXPECT_EQ(fresh_rows(run(database().relation("last")).value()), "+1 ('pears')\n+1 ('plums')\n");
+}
+
 TEST_F(ReplaceViewTest, KeepsTheOldOneIfTheNewOneFails) {
   insert(*orders_, {{4, "poison", 1}});
   script_->failures = 1'000;

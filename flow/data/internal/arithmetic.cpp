@@ -317,14 +317,15 @@ Errc round_float(double a, double& out) noexcept {
 
 template <Rounding Mode>
 Errc round_decimal(const Int128& a, std::uint8_t scale, Int128& out) noexcept {
-  Int128 whole = 0;
-  if (!rescale(a, scale, 0, whole)) return Errc::overflow;
-  Int128 back = 0;
-  if (!rescale(whole, 0, scale, back)) return Errc::overflow;
-  const Int128 step = Mode == Rounding::down && back > a ? -1
-                      : Mode == Rounding::up && back < a ? 1
-                                                         : 0;
-  return overflow_if(!rescale(whole + step, 0, scale, out));
+  // Only the result must fit, not what is on the way to it: 0.99 may have no digit for a 1.
+  const Int128 unit = powers_of_ten[scale];
+  const Int128 rest = a % unit;
+  const bool is_down = Mode == Rounding::nearest ? -rest >= unit + rest : rest < 0;
+  const bool is_up = Mode == Rounding::nearest ? rest >= unit - rest : rest > 0;
+  const Int128 step = is_down && Mode != Rounding::up   ? -1
+                      : is_up && Mode != Rounding::down ? 1
+                                                        : 0;
+  return overflow_if(!multiply(a / unit + step, unit, out));
 }
 
 template <Rounding Mode>

@@ -1,0 +1,54 @@
+// What expressions do at the ends of their types, and with values that no column can hold.
+
+#include <weir/flow/data/compiled_expression.hpp>
+
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace weir::flow::data {
+namespace {
+
+using std::chrono::microseconds;
+
+/// The value of an expression for one row; an error as `!overflow`.
+std::string evaluate(const Expression& expression, const Value& x, DataType type,
+                     const FunctionRegistry& functions = builtin_functions()) {
+  const auto schema = std::make_shared<const Schema>(Schema::make({{"x", type}}).value());
+  BatchBuilder builder(schema);
+  EXPECT_TRUE(builder.add({x}));
+  const auto compiled = CompiledExpression::compile(expression, *schema, functions);
+  if (!compiled) return "refused: " + compiled.error().message();
+  const auto evaluation = compiled->evaluate(builder.finish());
+  if (evaluation.errors.empty()) return to_string(evaluation.column->value(0));
+  EXPECT_TRUE(evaluation.column->is_null(0));
+  return "!" + make_error_code(evaluation.errors[0].code).message();
+}
+
+std::string of_decimal(const char* function, Int128 coefficient, std::uint8_t scale) {
+  return evaluate(call(function, {col("x")}), Decimal{coefficient, scale},
+                  DataType::decimal(scale));
+}
+
+TEST(ExpressionEdge, RoundsDecimalsOf38DigitsWhereTheResultHasAsMany) {
+  const std::string nines(36, '9');
+  EXPECT_EQ(of_decimal("floor", coefficient_max, 38), "0." + std::string(38, '0'));
+  EXPECT_EQ(of_decimal("ceil", coefficient_max, 38), "!overflow");
+  EXPECT_EQ(of_decimal("round", coefficient_max, 38), "!overflow");
+  EXPECT_EQ(of_decimal("ceil", -coefficient_max, 38), "0." + std::string(38, '0'));
+  EXPECT_EQ(of_decimal("floor", -coefficient_max, 38), "!overflow");
+  EXPECT_EQ(of_decimal("floor", coefficient_max, 2), nines + ".00");
+  EXPECT_EQ(of_decimal("ceil", -coefficient_max, 2), "-" + nines + ".00");
+  EXPECT_EQ(of_decimal("ceil", coefficient_max, 2), "!overflow");
+  EXPECT_EQ(of_decimal("floor", coefficient_max, 0), std::string(38, '9'));
+  for (const char* function : {"floor", "ceil", "round"}) {
+    EXPECT_EQ(of_decimal(function, -300, 2), "-3.00") << function;
+    EXPECT_EQ(of_decimal(function, 0, 38), "0." + std::string(38, '0')) << function;
+  }
+  EXPECT_EQ(of_decimal("floor", -301, 2), "-4.00");
+  EXPECT_EQ(of_decimal("ceil", 301, 2), "4.00");
+}
+
+}  // namespace
+}  // namespace weir::flow::data

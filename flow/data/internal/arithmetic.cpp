@@ -184,9 +184,11 @@ BoundFunction bound_days() {
                       std::int64_t sum = 0;
                       const Errc error = Operation::compute(std::int64_t{date}, days, sum);
                       if (error != Errc{}) return error;
+                      if (sum < date_min.time_since_epoch().count() ||
+                          sum > date_max.time_since_epoch().count())
+                        return Errc::overflow;
                       out = static_cast<std::int32_t>(sum);
-                      return overflow_if(sum < date_min.time_since_epoch().count() ||
-                                         sum > date_max.time_since_epoch().count());
+                      return Errc{};
                     });
               },
           .parameters = {Kind::date, Kind::int64}};
@@ -200,9 +202,14 @@ BoundFunction bound_moment() {
                 return map_two<std::int64_t, std::int64_t, std::int64_t>(
                     operands[0], operands[1], Kind::timestamp, rows,
                     [](std::int64_t moment, std::int64_t by, std::int64_t& out) {
-                      const Errc error = Operation::compute(moment, by, out);
+                      // What is null goes through what follows, too, and must be a time.
+                      std::int64_t sum = 0;
+                      const Errc error = Operation::compute(moment, by, sum);
                       if (error != Errc{}) return error;
-                      return overflow_if(!is_in_range(Timestamp(std::chrono::microseconds(out))));
+                      if (!is_in_range(Timestamp(std::chrono::microseconds(sum))))
+                        return Errc::overflow;
+                      out = sum;
+                      return Errc{};
                     });
               },
           .parameters = {Kind::timestamp, Kind::duration}};

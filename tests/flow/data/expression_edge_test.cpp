@@ -50,5 +50,28 @@ TEST(ExpressionEdge, RoundsDecimalsOf38DigitsWhereTheResultHasAsMany) {
   EXPECT_EQ(of_decimal("ceil", 301, 2), "4.00");
 }
 
+TEST(ExpressionEdge, ComputesWithTimesThatAreOutOfRange) {
+  // Rows with an error still go through what follows, which must not mind.
+  const auto longest = microseconds::max();
+  for (const microseconds by : {longest, -longest, microseconds::min()}) {
+    for (const char* field : {"year", "week", "day", "hour", "second", "microsecond"}) {
+      const Expression moved = col("x") + lit(by);
+      for (const Timestamp at : {timestamp_min, Timestamp(), timestamp_max}) {
+        EXPECT_EQ(evaluate(call("truncate", {field, moved}), at, Kind::timestamp), "!overflow");
+        EXPECT_EQ(evaluate(call("extract", {field, moved}), at, Kind::timestamp), "!overflow");
+        EXPECT_EQ(evaluate(call("add_months", {moved, 1}), at, Kind::timestamp), "!overflow");
+        EXPECT_EQ(evaluate(cast(moved, Kind::text), at, Kind::timestamp), "!overflow");
+      }
+    }
+  }
+  const Expression later = col("x") + std::numeric_limits<std::int64_t>::max() / 2;
+  EXPECT_EQ(evaluate(call("truncate", {"year", later}), date_max, Kind::date), "!overflow");
+  EXPECT_EQ(evaluate(cast(later, Kind::text), date_max, Kind::date), "!overflow");
+  EXPECT_EQ(evaluate(call("add_months", {col("x"), 1}), timestamp_max, Kind::timestamp),
+            "!overflow");
+  EXPECT_EQ(evaluate(call("truncate", {"week", col("x")}), timestamp_min, Kind::timestamp),
+            "0001-01-01T00:00:00Z");
+}
+
 }  // namespace
 }  // namespace weir::flow::data

@@ -179,9 +179,14 @@ class Compiler {
 
   static Result<Part> finish_call(BoundFunction bound, std::vector<Part> parts,
                                   const Expression& expression) {
+    const bool takes_any = bound.parameters.empty();
+    if (!takes_any && bound.parameters.size() != parts.size())
+      return in(expression, Error(Errc::invalid_argument, "it has another number of parameters"));
     std::vector<NodeRef> arguments;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const DataType type = bound.parameters.empty() ? *parts[i].type : bound.parameters[i];
+      if (takes_any && !parts[i].type)
+        return in(expression, Error(Errc::type_mismatch, "null has no type; cast it"));
+      const DataType type = takes_any ? *parts[i].type : bound.parameters[i];
       auto part = convert(std::move(parts[i]), type, expression);
       if (!part) return part;
       arguments.push_back(std::move(part->node));

@@ -73,5 +73,18 @@ TEST(ExpressionEdge, ComputesWithTimesThatAreOutOfRange) {
             "0001-01-01T00:00:00Z");
 }
 
+TEST(ExpressionEdge, RefusesANullWithoutATypeForAFunctionThatTakesAny) {
+  FunctionRegistry functions;
+  const auto same = [](std::span<const ArgumentType>) -> Result<BoundFunction> {
+    return BoundFunction{
+        .result = Kind::int64,
+        .kernel = [](std::span<const Evaluated> operands, std::size_t) { return operands[0]; }};
+  };
+  ASSERT_TRUE(functions.add("same", same));
+  EXPECT_EQ(evaluate(call("same", {col("x")}), 1, Kind::int64, functions), "1");
+  EXPECT_EQ(evaluate(call("same", {Value()}), 1, Kind::int64, functions),
+            "refused: type mismatch: same(null): null has no type; cast it");
+}
+
 }  // namespace
 }  // namespace weir::flow::data

@@ -110,13 +110,15 @@ class Compiler {
   Compiler(const Schema& schema, const FunctionRegistry& functions)
       : schema_(schema), functions_(functions) {}
 
-  Result<Part> compile(const Expression& expression) const {
+  Result<Part> compile(const Expression& expression, int depth = 0) const {
+    if (depth > internal::expression_depth_max)
+      return Error(Errc::invalid_argument, "more than 1'000 steps inside one another");
     const ExpressionNode& node = expression.node();
     switch (node.step) {
       case Step::column: return compile_column(expression);
       case Step::literal: return compile_literal(node.literal);
-      case Step::cast: return compile_cast(expression);
-      case Step::call: return compile_call(expression);
+      case Step::cast: return compile_cast(expression, depth);
+      case Step::call: return compile_call(expression, depth);
     }
     return Error(Errc::invalid_argument, "not an expression");
   }
@@ -152,22 +154,22 @@ class Compiler {
     return Part{constant_of(literal, *type), type, &literal};
   }
 
-  Result<Part> compile_cast(const Expression& expression) const {
+  Result<Part> compile_cast(const Expression& expression, int depth) const {
     const Expression& argument = expression.node().arguments[0];
-    auto part = compile(argument);
+    auto part = compile(argument, depth + 1);
     if (!part) return part;
     part->literal = nullptr;  // rounds, unlike a literal that is used as it is
     return convert(*std::move(part), expression.node().type, expression);
   }
 
-  Result<Part> compile_call(const Expression& expression) const {
+  Result<Part> compile_call(const Expression& expression, int depth) const {
     const ExpressionNode& node = expression.node();
     const Bind* bind = functions_.find(node.name);
     if (!bind) return in(expression, Error(Errc::unknown_function, "'" + node.name + "'"));
     std::vector<Part> parts;
     std::vector<ArgumentType> types;
     for (const Expression& argument : node.arguments) {
-      auto part = compile(argument);
+      auto part = compile(argument, depth + 1);
       if (!part) return part;
       types.push_back({part->type, part->literal});
       parts.push_back(*std::move(part));

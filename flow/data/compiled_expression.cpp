@@ -149,17 +149,23 @@ class Compiler {
   }
 
   static Result<Part> compile_literal(const Value& literal) {
+    if (auto checked = check_value(literal); !checked) return std::move(checked).error();
     const auto type = literal.type();
     if (!type) return Part{nullptr, std::nullopt, &literal};
     return Part{constant_of(literal, *type), type, &literal};
   }
 
   Result<Part> compile_cast(const Expression& expression, int depth) const {
-    const Expression& argument = expression.node().arguments[0];
-    auto part = compile(argument, depth + 1);
+    const auto& [step, name, literal, type, arguments] = expression.node();
+    if (!is_valid(type)) {
+      return in(expression, Error(Errc::invalid_argument, "there is no type " + to_string(type) +
+                                                              " with a scale of " +
+                                                              std::to_string(type.scale)));
+    }
+    auto part = compile(arguments[0], depth + 1);
     if (!part) return part;
     part->literal = nullptr;  // rounds, unlike a literal that is used as it is
-    return convert(*std::move(part), expression.node().type, expression);
+    return convert(*std::move(part), type, expression);
   }
 
   Result<Part> compile_call(const Expression& expression, int depth) const {

@@ -28,12 +28,12 @@ bool take_type(std::string_view& in, DataType& type) {
   const auto scale = static_cast<std::uint8_t>(in[1]);
   in.remove_prefix(2);
   if (kind < static_cast<std::uint8_t>(Kind::boolean) ||
-      kind > static_cast<std::uint8_t>(Kind::uuid) || scale > decimal_digits_max) {
+      kind > static_cast<std::uint8_t>(Kind::uuid)) {
     return false;
   }
   type = static_cast<Kind>(kind);
   type.scale = scale;
-  return true;
+  return is_valid(type);
 }
 
 bool take_node(std::string_view& in, int depth, ExpressionNode& node);

@@ -48,6 +48,36 @@ TEST(ExpressionCodec, GivesBackWhatItEncoded) {
   }
 }
 
+/// What was read is as good as what someone wrote: it is compiled or refused.
+void use(std::string_view bytes, const ChangeBatch& batch) {
+  const auto expression = decoded(bytes);
+  if (!expression) return;
+  const auto compiled = CompiledExpression::compile(*expression, *batch.schema());
+  if (compiled) (void)compiled->evaluate(batch);
+}
+
+TEST(ExpressionCodec, RefusesOtherBytesOrMakesAnExpressionOfThem) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomData random(seed);
+    const SchemaRef schema = random.schema(1);
+    const ChangeBatch batch = random.batch(schema, 5);
+    const std::string bytes = encoded(random_expression(random, 4));
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      ASSERT_FALSE(decoded(bytes.substr(0, size)));
+    for (int change = 0; change < 50; ++change) {
+      std::string changed = bytes;
+      for (std::uint64_t count = 1 + random.below(3); count > 0; --count)
+        changed[random.below(changed.size())] = static_cast<char>(random.below(256));
+      use(changed, batch);
+    }
+    std::string noise;
+    for (std::uint64_t count = random.below(40); count > 0; --count)
+      noise.push_back(static_cast<char>(random.one_in(2) ? random.below(5) : random.below(256)));
+    use(noise, batch);
+  }
+}
+
 TEST(ExpressionCodec, RefusesACastOfNothingOrOfMuch) {
   std::string bytes = encoded(cast(col("c"), Kind::int64));
   ASSERT_TRUE(decoded(bytes));
@@ -55,6 +85,7 @@ TEST(ExpressionCodec, RefusesACastOfNothingOrOfMuch) {
   ASSERT_EQ(bytes, std::string("\3\2\0\1\1\1c", 7));
   EXPECT_FALSE(decoded(std::string_view("\3\2\0\0", 4))) << "without an argument";
   EXPECT_FALSE(decoded(std::string_view("\3\2\0\2\1\1c\1\1c", 10))) << "with two";
+  EXPECT_FALSE(decoded(std::string_view("\3\2\5\1\1\1c", 7))) << "only decimals have a scale";
 }
 
 TEST(ExpressionCodec, ReadsWhateverCanBeCompiled) {

@@ -73,6 +73,49 @@ TEST(ExpressionEdge, ComputesWithTimesThatAreOutOfRange) {
             "0001-01-01T00:00:00Z");
 }
 
+TEST(ExpressionEdge, RefusesLiteralsThatNoColumnCanHold) {
+  const auto refusal = [](Value value) {
+    return evaluate(lit(std::move(value)), 1, Kind::int64).substr(0, 20);
+  };
+  EXPECT_EQ(refusal("\xFF"), "refused: invalid val");
+  EXPECT_EQ(refusal(Decimal{coefficient_max + 1, 0}), "refused: overflow: a");
+  EXPECT_EQ(refusal(Decimal{1, 39}), "refused: overflow: a");
+  EXPECT_EQ(refusal(timestamp_max + microseconds(1)), "refused: overflow: d");
+  EXPECT_EQ(refusal(date_max + std::chrono::days(1)), "refused: overflow: d");
+}
+
+TEST(ExpressionEdge, RefusesCastsToTypesThatThereAreNot) {
+  DataType scaled = Kind::int64;
+  scaled.scale = 2;
+  for (const DataType type : {DataType::decimal(39), DataType::decimal(255), scaled}) {
+    EXPECT_EQ(evaluate(cast(col("x"), type), 0.5, Kind::float64).substr(0, 26),
+              "refused: invalid argument:");
+    EXPECT_EQ(evaluate(cast(col("x"), type), "5", Kind::text).substr(0, 26),
+              "refused: invalid argument:");
+  }
+}
+
+TEST(ExpressionEdge, CountsWhatAFunctionGivesThatNoColumnCanHoldAsItsError) {
+  FunctionRegistry functions;
+  ASSERT_TRUE(functions.add({.name = "broken",
+                             .parameters = {Kind::int64},
+                             .result = Kind::text,
+                             .call = [](auto) -> Result<Value> { return Value("\xFF"); }}));
+  ASSERT_TRUE(functions.add({.name = "late",
+                             .parameters = {Kind::int64},
+                             .result = Kind::timestamp,
+                             .call = [](auto) -> Result<Value> { return Timestamp::max(); }}));
+  EXPECT_EQ(evaluate(call("broken", {col("x")}), 1, Kind::int64, functions), "!invalid value");
+  EXPECT_EQ(evaluate(call("late", {col("x")}), 1, Kind::int64, functions), "!overflow");
+  EXPECT_EQ(functions
+                .add({.name = "long",
+                      .parameters = {},
+                      .result = DataType::decimal(39),
+                      .call = [](auto) -> Result<Value> { return Value(); }})
+                .error(),
+            Errc::invalid_argument);
+}
+
 TEST(ExpressionEdge, RefusesANullWithoutATypeForAFunctionThatTakesAny) {
   FunctionRegistry functions;
   const auto same = [](std::span<const ArgumentType>) -> Result<BoundFunction> {

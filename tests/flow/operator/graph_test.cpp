@@ -135,6 +135,16 @@ TEST(Graph, RefusesAnOperatorThatGivesMoreThanTheLimit) {
       << refused.error().message();
 }
 
+TEST(Graph, RefusesParametersThatCannotBeStored) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add("same", [](const OperatorRegistry::Arguments& arguments) {
+    return Result<std::unique_ptr<Operator>>(std::make_unique<Liar>(arguments.inputs[0]));
+  }));
+  EXPECT_EQ(
+      refusal(from("orders", orders).apply("same", {"good", "\xFF"}), {.operators = &registry}),
+      "invalid value: apply: a parameter of 'same': '\\xFF' is not UTF-8");
+}
+
 class Thrower final : public Operator {
  public:
   using Operator::Operator;

@@ -32,6 +32,21 @@ Result<> guarded(Run run) {
   }
 }
 
+/// Elsewhere, null where there is none would become something else.
+Result<> check_nulls(const data::ChangeBatch& batch) {
+  for (std::size_t index = 0; index < batch.columns().size(); ++index) {
+    const data::Field& field = (*batch.schema())[index];
+    const data::Column& column = batch.column(index);
+    if (field.is_nullable || !column.has_nulls()) continue;
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      if (column.is_null(row))
+        return Error(Errc::wrong_schema,
+                     "it gave null for '" + field.name + "', which is declared to be never null");
+    }
+  }
+  return {};
+}
+
 /// One batch with the rows of all.
 data::ChangeBatch concatenate(const data::SchemaRef& schema,
                               std::span<const data::ChangeBatch> batches) {
@@ -233,6 +248,7 @@ Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
                                            ", but it is declared to give " +
                                            to_string(*node.op->schema()));
     }
+    if (auto checked = check_nulls(batch); !checked) return checked;
     for (const Target& target : node.targets)
       nodes_[target.node].inputs[target.port].push_back(batch);
     if (&node == &nodes_.back()) result_.push_back(std::move(batch));

@@ -135,6 +135,32 @@ TEST(Graph, RefusesAnOperatorThatGivesMoreThanTheLimit) {
       << refused.error().message();
 }
 
+/// Gives a row without an id, which its schema does not allow.
+class Forgetful final : public Operator {
+ public:
+  using Operator::Operator;
+  Result<> apply(const Input&, Output& out) override {
+    data::BatchBuilder builder(schema());
+    builder.column(0).append_null();
+    builder.column(1).append(5);
+    builder.add_weight(1);
+    out.emit(builder.finish());
+    return {};
+  }
+};
+
+TEST(Graph, RefusesNullsThatTheirOperatorsSchemaDoesNotAllow) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add("forgetful", [](const OperatorRegistry::Arguments& arguments) {
+    return Result<std::unique_ptr<Operator>>(std::make_unique<Forgetful>(arguments.inputs[0]));
+  }));
+  auto graph =
+      Graph::make(from("orders", orders).apply("forgetful"), {.library = {.operators = &registry}})
+          .value();
+  EXPECT_EQ(graph->run({{"orders", order(1, 1)}}).error().message(),
+            "wrong schema: apply: it gave null for 'id', which is declared to be never null");
+}
+
 TEST(Graph, RefusesParametersThatCannotBeStored) {
   OperatorRegistry registry;
   ASSERT_TRUE(registry.add("same", [](const OperatorRegistry::Arguments& arguments) {

@@ -16,7 +16,10 @@ Result<std::unique_ptr<Operator>> Apply::make(std::span<const data::SchemaRef> i
                                                "': " + std::string(checked.error().detail()));
     }
   }
-  return (*make)({.inputs = inputs, .parameters = parameters});
+  auto made = (*make)({.inputs = inputs, .parameters = parameters});
+  if (made && *made == nullptr)
+    return Error(Errc::invalid_argument, "'" + operator_name + "' made no operator");
+  return made;
 }
 
 }  // namespace weir::flow::operators

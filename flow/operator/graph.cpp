@@ -22,7 +22,7 @@ Error at(std::string_view path, const Error& error) {
 
 /// An operator of someone else may throw anything.
 template <class Run>
-Result<> guarded(Run run) {
+auto guarded(Run run) -> decltype(run()) {
   try {
     return run();
   } catch (const std::exception& exception) {
@@ -83,7 +83,7 @@ class Graph::Builder {
       schemas.push_back(graph_.nodes_[*node].op->schema());
     }
     --depth_;
-    auto op = plan.spec().make(schemas, library_);
+    auto op = guarded([&] { return plan.spec().make(schemas, library_); });
     if (!op) return at(path, op.error());
     const std::size_t index = graph_.nodes_.size();
     graph_.nodes_.push_back({.path = path,
@@ -116,7 +116,13 @@ Result<std::unique_ptr<Graph>> Graph::make(const Plan& plan, const GraphOptions&
   std::unique_ptr<Graph> graph(new Graph(options));
   auto result = Builder(*graph, options.library).add(plan, "");
   if (!result) return std::move(result).error();
-  for (Node& node : graph->nodes_) node.op->open(graph->state_);
+  for (Node& node : graph->nodes_) {
+    const auto opened = guarded([&] {
+      node.op->open(graph->state_);
+      return Result<>();
+    });
+    if (!opened) return at(node.path, opened.error());
+  }
   return graph;
 }
 

@@ -171,6 +171,24 @@ TEST(Graph, RefusesParametersThatCannotBeStored) {
       "invalid value: apply: a parameter of 'same': '\\xFF' is not UTF-8");
 }
 
+TEST(Graph, AnswersAnOperatorThatCannotBeMade) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add(
+      "thrower", [](const OperatorRegistry::Arguments&) -> Result<std::unique_ptr<Operator>> {
+        throw std::runtime_error("no");
+      }));
+  ASSERT_TRUE(registry.add("nothing", [](const OperatorRegistry::Arguments&) {
+    return Result<std::unique_ptr<Operator>>(nullptr);
+  }));
+  const Library library{.operators = &registry};
+  EXPECT_EQ(Graph::make(from("orders", orders).apply("thrower").distinct(), {.library = library})
+                .error()
+                .detail(),
+            "distinct < apply: no");
+  EXPECT_EQ(refusal(from("orders", orders).apply("nothing"), library),
+            "invalid argument: apply: 'nothing' made no operator");
+}
+
 class Thrower final : public Operator {
  public:
   using Operator::Operator;

@@ -207,6 +207,27 @@ TEST(Graph, NamesTheOperatorThatThrew) {
   EXPECT_EQ(run.error().detail(), "distinct < apply: no");
 }
 
+TEST(Graph, GivesWhatDependsOnTheCycleAllOfItAtOnce) {
+  // So many rows are given in parts, those that go before those that come.
+  constexpr std::int64_t rows = 20'000;
+  const SchemaRef places = make_schema({{"id", Kind::int64, false}, {"city", Kind::text}}, {"id"});
+  const auto change = [&](data::Weight weight, const char* city, data::BatchBuilder& builder) {
+    for (std::int64_t id = 0; id < rows; ++id) EXPECT_TRUE(builder.add({id, city}, weight));
+  };
+  auto graph = Graph::make(from("places", places)
+                               .top(rows, {.per = {"city"}, .order = {ascending("id")}})
+                               .gate(col("city") == "a"))
+                   .value();
+  data::BatchBuilder builder(places);
+  change(1, "a", builder);
+  EXPECT_EQ(graph->run({{"places", builder.finish()}}).value().size(), std::size_t{rows});
+  graph->commit();
+  change(-1, "a", builder);
+  change(1, "b", builder);
+  const auto moved = graph->run({{"places", builder.finish()}}).value();
+  EXPECT_EQ(moved.size(), std::size_t{2 * rows}) << "the gate was open for all of them";
+}
+
 TEST(OperatorRegistry, RefusesANameThatIsTaken) {
   OperatorRegistry registry;
   const auto make = [](const OperatorRegistry::Arguments&) -> Result<std::unique_ptr<Operator>> {

@@ -83,6 +83,40 @@ TEST(StateTable, KeepsAMarkForTheCycle) {
   EXPECT_TRUE(state.writes().empty());
 }
 
+TEST(StateTable, AValueStaysWhereItIsWhileOthersAreWritten) {
+  State state;
+  StateTable& table = state.add_table();
+  auto slot = table.find("a").value();
+  std::string& value = slot.edit();
+  value = "1";
+  const std::string_view read = slot.value();
+  for (int other = 0; other < 2'000; ++other)
+    table.find(std::to_string(other)).value().put("other");
+  EXPECT_EQ(read, "1");
+  value += "2";
+  EXPECT_EQ(value_of(table, "a"), "12");
+}
+
+TEST(StateTable, ASlotSeesWhatAnotherOfItsKeyWrites) {
+  State state;
+  StateTable& table = state.add_table();
+  auto slot = table.find("a").value();
+  table.find("a").value().put("1");
+  EXPECT_TRUE(slot.exists());
+  EXPECT_EQ(slot.value(), "1");
+  slot.remove();
+  EXPECT_EQ(value_of(table, "a"), "none");
+}
+
+TEST(GroupTable, AValueStaysWhereItIsWhileOthersAreWritten) {
+  State state;
+  auto group = state.add_groups().find("g");
+  group.put("a", "1");
+  const std::string_view read = *group.get("a").value();
+  for (int other = 0; other < 2'000; ++other) group.put(std::to_string(other), "other");
+  EXPECT_EQ(read, "1");
+}
+
 TEST(GroupTable, GoesThroughItemsFromAnyOfThem) {
   State state;
   GroupTable& groups = state.add_groups();

@@ -32,8 +32,13 @@ auto guarded(Run run) -> decltype(run()) {
   }
 }
 
-/// Elsewhere, null where there is none would become something else.
-Result<> check_nulls(const data::ChangeBatch& batch) {
+/// Whether they are rows of the schema. Elsewhere, null where there is none would become something
+/// else.
+Result<> check_rows(const data::ChangeBatch& batch, const data::SchemaRef& schema) {
+  if (batch.schema() != schema && *batch.schema() != *schema) {
+    return Error(Errc::wrong_schema, "it gave rows of " + to_string(*batch.schema()) +
+                                         ", but it is declared to give " + to_string(*schema));
+  }
   for (std::size_t index = 0; index < batch.columns().size(); ++index) {
     const data::Field& field = (*batch.schema())[index];
     const data::Column& column = batch.column(index);
@@ -239,7 +244,10 @@ Result<> Graph::run_node(Node& node, Output& out) {
 Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
   std::vector<data::ChangeBatch> batches = out.take();
   std::size_t bytes = 0;
-  for (const data::ChangeBatch& batch : batches) bytes += batch.bytes();
+  for (const data::ChangeBatch& batch : batches) {
+    if (auto checked = check_rows(batch, node.op->schema()); !checked) return checked;
+    bytes += batch.bytes();
+  }
   if (bytes > output_bytes_max_) {
     return Error(Errc::too_large, "it gave " + std::to_string(bytes) + " bytes in one cycle, " +
                                       std::to_string(output_bytes_max_) + " at most");
@@ -249,12 +257,6 @@ Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
     batches = {concatenate(node.op->schema(), batches).consolidated()};
   for (data::ChangeBatch& batch : batches) {
     rows += batch.size();
-    if (batch.schema() != node.op->schema() && *batch.schema() != *node.op->schema()) {
-      return Error(Errc::wrong_schema, "it gave rows of " + to_string(*batch.schema()) +
-                                           ", but it is declared to give " +
-                                           to_string(*node.op->schema()));
-    }
-    if (auto checked = check_nulls(batch); !checked) return checked;
     for (const Target& target : node.targets)
       nodes_[target.node].inputs[target.port].push_back(batch);
     if (&node == &nodes_.back()) result_.push_back(std::move(batch));

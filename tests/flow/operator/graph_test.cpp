@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/operator_registry.hpp>
 
 namespace weir::flow::operators {
@@ -100,8 +101,10 @@ class Liar final : public Operator {
   using Operator::Operator;
   Result<> apply(const Input&, Output& out) override {
     data::BatchBuilder builder(make_schema({{"x", Kind::text}}));
-    EXPECT_TRUE(builder.add({"lie"}));
-    out.emit(builder.finish());
+    for (int times = 0; times < 2; ++times) {
+      EXPECT_TRUE(builder.add({"lie"}));
+      out.emit(builder.finish());
+    }
     return {};
   }
 };
@@ -117,6 +120,12 @@ TEST(Graph, RefusesRowsThatAreNotOfTheirOperatorsSchema) {
   EXPECT_EQ(graph->run({{"orders", order(1, 1)}}).error().message(),
             "wrong schema: apply: it gave rows of (x text), but it is declared to give (id int64 "
             "not null, amount int64, primary key id)");
+  // Also where what it gives is put together first.
+  const Plan source = from("orders", orders);
+  auto both = Graph::make(Plan::make(Apply("liar", {}), {source, source}),
+                          {.library = {.operators = &registry}})
+                  .value();
+  EXPECT_EQ(both->run({{"orders", order(1, 1)}}).error().code(), Errc::wrong_schema);
   // What was on its way is forgotten.
   EXPECT_TRUE(Graph::make(from("orders", orders)).value()->run({}).value().is_empty());
 }

@@ -110,13 +110,15 @@ class Compiler {
   Compiler(const Schema& schema, const FunctionRegistry& functions)
       : schema_(schema), functions_(functions) {}
 
-  Result<Part> compile(const Expression& expression) const {
+  Result<Part> compile(const Expression& expression, int depth = 0) const {
+    if (depth > internal::expression_depth_max)
+      return Error(Errc::invalid_argument, "more than 1'000 steps inside one another");
     const ExpressionNode& node = expression.node();
     switch (node.step) {
       case Step::column: return compile_column(expression);
       case Step::literal: return compile_literal(node.literal);
-      case Step::cast: return compile_cast(expression);
-      case Step::call: return compile_call(expression);
+      case Step::cast: return compile_cast(expression, depth);
+      case Step::call: return compile_call(expression, depth);
     }
     return Error(Errc::invalid_argument, "not an expression");
   }
@@ -147,27 +149,33 @@ class Compiler {
   }
 
   static Result<Part> compile_literal(const Value& literal) {
+    if (auto checked = check_value(literal); !checked) return std::move(checked).error();
     const auto type = literal.type();
     if (!type) return Part{nullptr, std::nullopt, &literal};
     return Part{constant_of(literal, *type), type, &literal};
   }
 
-  Result<Part> compile_cast(const Expression& expression) const {
-    const Expression& argument = expression.node().arguments[0];
-    auto part = compile(argument);
+  Result<Part> compile_cast(const Expression& expression, int depth) const {
+    const auto& [step, name, literal, type, arguments] = expression.node();
+    if (!is_valid(type)) {
+      return in(expression, Error(Errc::invalid_argument, "there is no type " + to_string(type) +
+                                                              " with a scale of " +
+                                                              std::to_string(type.scale)));
+    }
+    auto part = compile(arguments[0], depth + 1);
     if (!part) return part;
     part->literal = nullptr;  // rounds, unlike a literal that is used as it is
-    return convert(*std::move(part), expression.node().type, expression);
+    return convert(*std::move(part), type, expression);
   }
 
-  Result<Part> compile_call(const Expression& expression) const {
+  Result<Part> compile_call(const Expression& expression, int depth) const {
     const ExpressionNode& node = expression.node();
     const Bind* bind = functions_.find(node.name);
     if (!bind) return in(expression, Error(Errc::unknown_function, "'" + node.name + "'"));
     std::vector<Part> parts;
     std::vector<ArgumentType> types;
     for (const Expression& argument : node.arguments) {
-      auto part = compile(argument);
+      auto part = compile(argument, depth + 1);
       if (!part) return part;
       types.push_back({part->type, part->literal});
       parts.push_back(*std::move(part));
@@ -179,9 +187,14 @@ class Compiler {
 
   static Result<Part> finish_call(BoundFunction bound, std::vector<Part> parts,
                                   const Expression& expression) {
+    const bool takes_any = bound.parameters.empty();
+    if (!takes_any && bound.parameters.size() != parts.size())
+      return in(expression, Error(Errc::invalid_argument, "it has another number of parameters"));
     std::vector<NodeRef> arguments;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const DataType type = bound.parameters.empty() ? *parts[i].type : bound.parameters[i];
+      if (takes_any && !parts[i].type)
+        return in(expression, Error(Errc::type_mismatch, "null has no type; cast it"));
+      const DataType type = takes_any ? *parts[i].type : bound.parameters[i];
       auto part = convert(std::move(parts[i]), type, expression);
       if (!part) return part;
       arguments.push_back(std::move(part->node));

@@ -36,6 +36,11 @@ struct DataType {
   friend constexpr bool operator==(const DataType&, const DataType&) noexcept = default;
 };
 
+/// Whether a column may have it: only decimals have a scale, of 38 at most.
+constexpr bool is_valid(DataType type) noexcept {
+  return type.scale == 0 || (type.kind == Kind::decimal && type.scale <= decimal_digits_max);
+}
+
 /// As in an error message: `int64`, `decimal(2)`.
 std::string to_string(DataType type);
 const char* to_string(Kind kind) noexcept;

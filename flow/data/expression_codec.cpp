@@ -17,9 +17,6 @@ using Step = ExpressionNode::Step;
 using Number = storage::ValueCodec<std::uint64_t>;
 using Text = storage::ValueCodec<std::string>;
 
-// What someone would write by hand is never this deep; bytes that are not an expression may be.
-constexpr int depth_max = 1'000;
-
 void append_type(DataType type, std::string& out) {
   out.push_back(static_cast<char>(type.kind));
   out.push_back(static_cast<char>(type.scale));
@@ -31,12 +28,12 @@ bool take_type(std::string_view& in, DataType& type) {
   const auto scale = static_cast<std::uint8_t>(in[1]);
   in.remove_prefix(2);
   if (kind < static_cast<std::uint8_t>(Kind::boolean) ||
-      kind > static_cast<std::uint8_t>(Kind::uuid) || scale > decimal_digits_max) {
+      kind > static_cast<std::uint8_t>(Kind::uuid)) {
     return false;
   }
   type = static_cast<Kind>(kind);
   type.scale = scale;
-  return true;
+  return is_valid(type);
 }
 
 bool take_node(std::string_view& in, int depth, ExpressionNode& node);
@@ -53,13 +50,15 @@ bool take_arguments(std::string_view& in, int depth, ExpressionNode& node) {
 }
 
 bool take_node(std::string_view& in, int depth, ExpressionNode& node) {
-  if (depth > depth_max || in.empty()) return false;
+  if (depth > internal::expression_depth_max || in.empty()) return false;
   node.step = static_cast<Step>(in.front());
   in.remove_prefix(1);
   switch (node.step) {
     case Step::column: return Text::decode(in, node.name);
     case Step::literal: return take_value(in, node.literal);
-    case Step::cast: return take_type(in, node.type) && take_arguments(in, depth, node);
+    case Step::cast:
+      return take_type(in, node.type) && take_arguments(in, depth, node) &&
+             node.arguments.size() == 1;
     case Step::call: return Text::decode(in, node.name) && take_arguments(in, depth, node);
   }
   return false;

@@ -19,8 +19,11 @@ Result<Value> call_row(const ScalarFunction& function, std::span<const Value> ar
   const bool has_null = std::ranges::any_of(arguments, &Value::is_null);
   if (function.is_strict && has_null) return Value();
   auto result = function.call(arguments);
-  if (!result || result->is_null() || result->type() == function.result) return result;
-  return Error(Errc::type_mismatch, function.name + " gave " + to_string(*result));
+  if (!result || result->is_null()) return result;
+  if (result->type() != function.result)
+    return Error(Errc::type_mismatch, function.name + " gave " + to_string(*result));
+  if (auto checked = check_value(*result); !checked) return std::move(checked).error();
+  return result;
 }
 
 Evaluated call_rows(const ScalarFunction& function, std::span<const Evaluated> operands,
@@ -83,6 +86,10 @@ Result<> FunctionRegistry::add(std::string name, Bind bind) {
 Result<> FunctionRegistry::add(ScalarFunction function) {
   if (!function.call)
     return Error(Errc::invalid_argument, "function '" + function.name + "' does nothing");
+  if (!is_valid(function.result) || !std::ranges::all_of(function.parameters, is_valid)) {
+    return Error(Errc::invalid_argument,
+                 "function '" + function.name + "' has a type that there is not");
+  }
   auto shared = std::make_shared<const ScalarFunction>(std::move(function));
   return add(
       shared->name, [shared](std::span<const ArgumentType> arguments) -> Result<BoundFunction> {

@@ -19,10 +19,10 @@ Result<> check_fields(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     if (field.name.empty()) return Error(Errc::invalid_argument, "a column without a name");
     if (!names.insert(field.name).second) return Error(Errc::duplicate_column, field.name);
-    if (field.type.scale > decimal_digits_max) {
-      return Error(Errc::invalid_argument, field.name + ": " + to_string(field.type) +
-                                               " has more than 38 digits behind the point");
-    }
+    if (is_valid(field.type)) continue;
+    const char* why = field.type.kind == Kind::decimal ? " has more than 38 digits behind the point"
+                                                       : " has no digits behind the point";
+    return Error(Errc::invalid_argument, field.name + ": " + to_string(field.type) + why);
   }
   return {};
 }
@@ -70,6 +70,8 @@ Result<> Schema::check_row(std::span<const Value> row) const {
       return Error(Errc::type_mismatch, fields_[i].name + " is " + to_string(fields_[i].type) +
                                             ", not " + to_string(*type) + ": " + to_string(row[i]));
     }
+    if (auto checked = check_value(row[i]); !checked)
+      return Error(checked.error().code(), fields_[i].name + ": " + checked.error().detail());
   }
   return {};
 }

@@ -40,7 +40,8 @@ class Schema {
   /// `unknown_column` lists those that there are.
   Result<std::size_t> index_of(std::string_view name) const;
 
-  /// Whether these values make a row: as many as columns, of their types, null where allowed.
+  /// Whether these values make a row: as many as columns, of their types, null where allowed,
+  /// and such as a column can hold.
   Result<> check_row(std::span<const Value> row) const;
 
   friend bool operator==(const Schema&, const Schema&) = default;

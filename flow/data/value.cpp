@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cmath>
 
+#include <weir/flow/data/errc.hpp>
 #include <weir/flow/data/internal/quoted.hpp>
+#include <weir/flow/data/utf8.hpp>
 
 namespace weir::flow::data {
 namespace {
@@ -45,6 +47,29 @@ struct ToString {
   }
 };
 
+struct Check {
+  Result<> operator()(const Decimal& decimal) const {
+    if (is_coefficient(decimal.coefficient) && decimal.scale <= decimal_digits_max) return {};
+    return Error(Errc::overflow, "a decimal has 38 digits at most, and as many behind the point");
+  }
+  Result<> operator()(const std::string& text) const {
+    if (is_utf8(text)) return {};
+    return Error(Errc::invalid_value, internal::quoted(text) + " is not UTF-8");
+  }
+  Result<> operator()(Timestamp time) const { return check_range(is_in_range(time)); }
+  Result<> operator()(Date date) const { return check_range(is_in_range(date)); }
+  template <class T>
+  Result<> operator()(const T&) const {
+    return {};
+  }
+
+ private:
+  static Result<> check_range(bool is_in_range) {
+    if (is_in_range) return {};
+    return Error(Errc::overflow, "dates and times are from year 1 to 9999");
+  }
+};
+
 }  // namespace
 
 std::weak_ordering compare_floats(double a, double b) noexcept {
@@ -75,6 +100,8 @@ std::weak_ordering Value::compare(const Value& a, const Value& b) noexcept {
       },
       a.content_);
 }
+
+Result<> check_value(const Value& value) { return std::visit(Check(), value.content()); }
 
 std::string to_string(const Value& value) { return std::visit(ToString(), value.content()); }
 

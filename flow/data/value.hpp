@@ -13,6 +13,7 @@
 #include <weir/flow/data/data_type.hpp>
 #include <weir/flow/data/decimal.hpp>
 #include <weir/flow/data/uuid.hpp>
+#include <weir/runtime/result.hpp>
 
 namespace weir::flow::data {
 
@@ -75,6 +76,10 @@ class Value {
 
   Content content_;
 };
+
+/// Whether a column can hold it: text is UTF-8, a decimal has 38 digits at most, a date or time is
+/// in range. `invalid_value` or `overflow` otherwise.
+Result<> check_value(const Value& value);
 
 /// As in an error message: text in quotes, `null`.
 std::string to_string(const Value& value);

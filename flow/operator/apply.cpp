@@ -10,7 +10,16 @@ Result<std::unique_ptr<Operator>> Apply::make(std::span<const data::SchemaRef> i
       library.operators != nullptr ? library.operators->find(operator_name) : nullptr;
   if (make == nullptr)
     return Error(Errc::unknown_name, "no operator '" + operator_name + "' is registered");
-  return (*make)({.inputs = inputs, .parameters = parameters});
+  for (const data::Value& parameter : parameters) {
+    if (auto checked = data::check_value(parameter); !checked) {
+      return Error(checked.error().code(), "a parameter of '" + operator_name +
+                                               "': " + std::string(checked.error().detail()));
+    }
+  }
+  auto made = (*make)({.inputs = inputs, .parameters = parameters});
+  if (made && *made == nullptr)
+    return Error(Errc::invalid_argument, "'" + operator_name + "' made no operator");
+  return made;
 }
 
 }  // namespace weir::flow::operators

@@ -22,7 +22,7 @@ Error at(std::string_view path, const Error& error) {
 
 /// An operator of someone else may throw anything.
 template <class Run>
-Result<> guarded(Run run) {
+auto guarded(Run run) -> decltype(run()) {
   try {
     return run();
   } catch (const std::exception& exception) {
@@ -30,6 +30,26 @@ Result<> guarded(Run run) {
   } catch (...) {
     return Error(weir::Errc::failed, "it threw something that is no exception");
   }
+}
+
+/// Whether they are rows of the schema. Elsewhere, null where there is none would become something
+/// else.
+Result<> check_rows(const data::ChangeBatch& batch, const data::SchemaRef& schema) {
+  if (batch.schema() != schema && *batch.schema() != *schema) {
+    return Error(Errc::wrong_schema, "it gave rows of " + to_string(*batch.schema()) +
+                                         ", but it is declared to give " + to_string(*schema));
+  }
+  for (std::size_t index = 0; index < batch.columns().size(); ++index) {
+    const data::Field& field = (*batch.schema())[index];
+    const data::Column& column = batch.column(index);
+    if (field.is_nullable || !column.has_nulls()) continue;
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      if (column.is_null(row))
+        return Error(Errc::wrong_schema,
+                     "it gave null for '" + field.name + "', which is declared to be never null");
+    }
+  }
+  return {};
 }
 
 /// One batch with the rows of all.
@@ -68,7 +88,7 @@ class Graph::Builder {
       schemas.push_back(graph_.nodes_[*node].op->schema());
     }
     --depth_;
-    auto op = plan.spec().make(schemas, library_);
+    auto op = guarded([&] { return plan.spec().make(schemas, library_); });
     if (!op) return at(path, op.error());
     const std::size_t index = graph_.nodes_.size();
     graph_.nodes_.push_back({.path = path,
@@ -101,7 +121,13 @@ Result<std::unique_ptr<Graph>> Graph::make(const Plan& plan, const GraphOptions&
   std::unique_ptr<Graph> graph(new Graph(options));
   auto result = Builder(*graph, options.library).add(plan, "");
   if (!result) return std::move(result).error();
-  for (Node& node : graph->nodes_) node.op->open(graph->state_);
+  for (Node& node : graph->nodes_) {
+    const auto opened = guarded([&] {
+      node.op->open(graph->state_);
+      return Result<>();
+    });
+    if (!opened) return at(node.path, opened.error());
+  }
   return graph;
 }
 
@@ -218,7 +244,10 @@ Result<> Graph::run_node(Node& node, Output& out) {
 Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
   std::vector<data::ChangeBatch> batches = out.take();
   std::size_t bytes = 0;
-  for (const data::ChangeBatch& batch : batches) bytes += batch.bytes();
+  for (const data::ChangeBatch& batch : batches) {
+    if (auto checked = check_rows(batch, node.op->schema()); !checked) return checked;
+    bytes += batch.bytes();
+  }
   if (bytes > output_bytes_max_) {
     return Error(Errc::too_large, "it gave " + std::to_string(bytes) + " bytes in one cycle, " +
                                       std::to_string(output_bytes_max_) + " at most");
@@ -228,11 +257,6 @@ Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
     batches = {concatenate(node.op->schema(), batches).consolidated()};
   for (data::ChangeBatch& batch : batches) {
     rows += batch.size();
-    if (batch.schema() != node.op->schema() && *batch.schema() != *node.op->schema()) {
-      return Error(Errc::wrong_schema, "it gave rows of " + to_string(*batch.schema()) +
-                                           ", but it is declared to give " +
-                                           to_string(*node.op->schema()));
-    }
     for (const Target& target : node.targets)
       nodes_[target.node].inputs[target.port].push_back(batch);
     if (&node == &nodes_.back()) result_.push_back(std::move(batch));

@@ -13,7 +13,6 @@ using internal::Record;
 
 namespace {
 
-constexpr std::size_t load_items = 256;
 /// So many records that are gone are kept for their memory.
 constexpr std::size_t spare_max = 1024;
 /// Room for a count, so that a new item need not move for it.
@@ -22,13 +21,6 @@ constexpr std::size_t small_value = 8;
 /// What it takes in memory beside its records.
 std::size_t memory_of(const GroupEntry& group) noexcept {
   return sizeof(GroupEntry) + group.group.capacity() + 64;
-}
-
-/// The least text that is greater than all that begin with these bytes; empty if there is none.
-std::string end_of_prefix(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xFF') prefix.pop_back();
-  if (!prefix.empty()) prefix.back() = static_cast<char>(prefix.back() + 1);
-  return prefix;
 }
 
 }  // namespace
@@ -114,14 +106,10 @@ Result<GroupTable::Slot> GroupTable::Group::find(std::string_view item) {
     auto value =
         table_->shared_->reader->get(table_->prefix_ + (entry_->group + std::string(item)));
     if (!value) return std::move(value).error();
-    // It goes again when the cycle ends, as it is not next to those in memory.
     Record::Ptr read = Record::make(item, value->has_value() ? (*value)->size() : 0);
     if (value->has_value()) read->set_value(**value);
     slot.record_ = read.get();
-    table_->insert(*entry_, std::move(read));
-    auto& write = table_->pending_[table_->pending(*entry_, slot.record_)];
-    write.is_removal = !slot.record_->exists();
-    write.value.assign(slot.record_->value());
+    table_->insert_apart(*entry_, std::move(read));
   }
   return slot;
 }
@@ -204,63 +192,6 @@ Result<bool> GroupTable::Group::is_empty() {
 
 GroupTable::Cursor GroupTable::Group::scan(std::string_view from) {
   return Cursor(*table_, *entry_, from);
-}
-
-std::string_view GroupTable::Cursor::value() const noexcept { return table_->value(*record_); }
-
-Result<bool> GroupTable::Cursor::next() {
-  if (has_begun_) {
-    position_ = entry_->records.next(position_);
-  } else {
-    // Items before `from` need not be read, but memory holds the beginning without a gap.
-    position_ = entry_->records.lower_bound(from_);
-    has_begun_ = true;
-  }
-  for (;;) {
-    Record* record = entry_->records.at(position_);
-    if (record == nullptr || !entry_->is_resident(record->key())) {
-      if (entry_->is_complete) return false;
-      const std::string last = record_ != nullptr ? std::string(record_->key()) : std::string();
-      if (auto loaded = table_->load(*entry_); !loaded) return std::move(loaded).error();
-      position_ = entry_->records.lower_bound(record_ != nullptr ? last : from_);
-      if (record_ != nullptr) {
-        const Record* found = entry_->records.at(position_);
-        if (found != nullptr && found->key() == last) position_ = entry_->records.next(position_);
-      }
-      continue;
-    }
-    if (table_->exists(*record)) {
-      record_ = record;
-      return true;
-    }
-    position_ = entry_->records.next(position_);
-  }
-}
-
-Result<> GroupTable::load(GroupEntry& group) {
-  const std::string prefix = prefix_ + group.group;
-  const std::string from = prefix + group.resident_until;
-  const std::string until = end_of_prefix(prefix);
-  auto entries = shared_->reader->scan({.from = from, .until = until, .limit = load_items});
-  if (!entries) return std::move(entries).error();
-  for (const StateReader::Entry& entry : *entries) {
-    const std::string_view item = std::string_view(entry.key).substr(prefix.size());
-    if (Record* record = group.records.find(item); record == nullptr) {
-      Record::Ptr made = Record::make(item, entry.value.size());
-      made->set_value(entry.value);
-      insert(group, std::move(made));
-    } else if (!record->is_known) {
-      record->is_known = true;
-      set_true(group, record, entry.value);
-    }
-  }
-  if (entries->size() < load_items) {
-    group.is_complete = true;
-    group.resident_until.clear();
-  } else {
-    group.resident_until = entries->back().key.substr(prefix.size()) + '\0';
-  }
-  return {};
 }
 
 void GroupTable::insert(GroupEntry& group, Record::Ptr record) {

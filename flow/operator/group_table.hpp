@@ -16,6 +16,14 @@ namespace weir::flow::operators {
 
 namespace internal {
 
+/// Items that were read: all before `until`, or all that there are.
+struct ReadRange {
+  std::string until = {};
+  bool is_complete = false;
+
+  bool contains(std::string_view item) const noexcept { return is_complete || item < until; }
+};
+
 /// The items of one group that are in memory: all that come before `resident_until`, and those
 /// behind it that the current cycle writes.
 struct GroupEntry {
@@ -111,10 +119,18 @@ class GroupTable final : public internal::Table {
     friend class Group;
     Cursor(GroupTable& table, internal::GroupEntry& entry, std::string_view from)
         : table_(&table), entry_(&entry), from_(from) {}
+    void begin();
+    /// Whether nothing is missing in memory from where it began up to this item.
+    bool is_read(std::string_view item) const noexcept;
+    bool is_all_read() const noexcept;
+    Result<> read_more();
 
     GroupTable* table_;
     internal::GroupEntry* entry_;
     std::string from_;
+    // Where it begins behind what is in memory: what has been read from there on.
+    bool is_apart_ = false;
+    internal::ReadRange read_;
     internal::SortedRecords::Position position_;
     internal::Record* record_ = nullptr;
     bool has_begun_ = false;
@@ -159,6 +175,14 @@ class GroupTable final : public internal::Table {
   std::uint32_t pending(internal::GroupEntry& group, internal::Record* record);
   /// The next items of the store, into memory.
   Result<> load(internal::GroupEntry& group);
+  /// Those from `range.until` on, for this cycle only, as they are not next to those in memory.
+  Result<> load_apart(internal::GroupEntry& group, internal::ReadRange& range);
+  Result<std::vector<StateReader::Entry>> read(const internal::GroupEntry& group,
+                                               internal::ReadRange& range);
+  /// What is true of an item that this cycle writes. False if there is no record of it.
+  bool note(internal::GroupEntry& group, std::string_view item, std::string_view value);
+  /// Until the cycle ends: the record is among its writes, which say the same.
+  void insert_apart(internal::GroupEntry& group, internal::Record::Ptr record);
   void insert(internal::GroupEntry& group, internal::Record::Ptr record);
   void erase(internal::GroupEntry& group, internal::Record* record) noexcept;
   void set_true(internal::GroupEntry& group, internal::Record* record, std::string_view value);

@@ -1,6 +1,7 @@
 #include <weir/flow/operator/harness.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,24 +13,32 @@ namespace weir::flow::operators {
 
 namespace {
 
-/// Refuses to wait, once for each key or range that it is asked for.
+/// Reads so many times, then refuses to wait.
 class ImpatientReader final : public StateReader {
  public:
+  static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
   explicit ImpatientReader(StateReader& below) : below_(below) {}
 
   Result<std::optional<std::string>> get(std::string_view key) override {
-    if (!is_allowed_) return Errc::would_block;
+    if (!take_read()) return Errc::would_block;
     return below_.get(key);
   }
   Result<std::vector<Entry>> scan(const Range& range) override {
-    if (!is_allowed_) return Errc::would_block;
+    if (!take_read()) return Errc::would_block;
     return below_.scan(range);
   }
-  void allow(bool is_allowed) noexcept { is_allowed_ = is_allowed; }
+  void allow(std::size_t reads) noexcept { reads_left_ = reads; }
 
  private:
+  bool take_read() noexcept {
+    if (reads_left_ == 0) return false;
+    --reads_left_;
+    return true;
+  }
+
   StateReader& below_;
-  bool is_allowed_ = false;
+  std::size_t reads_left_ = unlimited;
 };
 
 using Rows = std::map<std::vector<data::Value>, data::Weight>;
@@ -62,7 +71,7 @@ class OperatorHarness::Runner {
     restarting,   // a new graph for each cycle
     forgetting,   // each cycle is run twice, and rolled back once
     tight,        // hardly any memory
-    interrupted,  // each cycle has to wait where it first reads the store
+    interrupted,  // each cycle has to wait where it reads the store, once for each time
   };
 
   Runner(const OperatorHarness& harness, Way way) : harness_(harness), way_(way) {}
@@ -77,11 +86,9 @@ class OperatorHarness::Runner {
     if (graph_ == nullptr || way_ == Way::restarting || way_ == Way::interrupted) {
       if (auto made = start(); !made) return made;
     }
-    reader_.allow(way_ != Way::interrupted);
-    auto batch = run_once(cycle);
-    if (way_ == Way::forgetting || (!batch && batch.error().code() == Errc::would_block)) {
+    auto batch = way_ == Way::interrupted ? run_interrupted(cycle) : run_once(cycle);
+    if (way_ == Way::forgetting) {
       graph_->roll_back();
-      reader_.allow(true);
       batch = run_once(cycle);
     }
     if (!batch) return std::move(batch).error();
@@ -114,6 +121,16 @@ class OperatorHarness::Runner {
       return graph_->run({{changes->source, changes->batch}});
     if (const auto* tick = std::get_if<Tick>(&cycle)) return graph_->tick(tick->now);
     return graph_->watermark(std::get<Watermark>(cycle).time);
+  }
+
+  Result<data::ChangeBatch> run_interrupted(const Cycle& cycle) {
+    // Many reads are not tried one by one.
+    for (std::size_t reads = 0;; reads += 1 + reads / 16) {
+      reader_.allow(reads);
+      auto batch = run_once(cycle);
+      if (batch || batch.error().code() != Errc::would_block) return batch;
+      graph_->roll_back();
+    }
   }
 
   const OperatorHarness& harness_;

@@ -7,15 +7,23 @@ namespace weir::flow::operators {
 using internal::hash_bytes;
 using internal::Record;
 
+const Record* StateTable::Slot::known() const noexcept {
+  // Another slot of the key may have made one since.
+  return record_ != nullptr ? record_ : table_->index_.find(key_, hash_);
+}
+
 bool StateTable::Slot::exists() const noexcept {
-  if (record_ == nullptr) return false;
-  return record_->is_pending() ? !table_->pending_[record_->pending].is_removal : record_->exists();
+  const Record* record = known();
+  if (record == nullptr) return false;
+  return record->is_pending() ? !table_->pending_[record->pending].is_removal : record->exists();
 }
 
 std::string_view StateTable::Slot::value() const noexcept {
-  if (!exists()) return {};
-  return record_->is_pending() ? std::string_view(table_->pending_[record_->pending].value)
-                               : record_->value();
+  const Record* record = known();
+  if (record == nullptr) return {};
+  if (!record->is_pending()) return record->exists() ? record->value() : std::string_view();
+  const auto& write = table_->pending_[record->pending];
+  return write.is_removal ? std::string_view() : std::string_view(write.value);
 }
 
 Record& StateTable::Slot::record() {

@@ -24,8 +24,8 @@ class StateTable final : public internal::Table {
     /// Empty if there is none. Good until the slot is written.
     std::string_view value() const noexcept;
     void put(std::string_view value) { edit().assign(value); }
-    /// The value, to be changed in place; empty if there was none. Good until the slot is looked
-    /// for again.
+    /// The value, to be changed in place; empty if there was none. Good until the end of the
+    /// cycle.
     std::string& edit();
     void remove();
     /// A number for the operator to find its own notes about a slot that was written. Zero at
@@ -37,6 +37,7 @@ class StateTable final : public internal::Table {
     Slot(StateTable& table, std::string_view key, std::uint64_t hash,
          internal::Record* record) noexcept
         : table_(&table), key_(key), hash_(hash), record_(record) {}
+    const internal::Record* known() const noexcept;
     internal::Record& record();
     std::uint32_t pending();
 

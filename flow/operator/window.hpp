@@ -44,7 +44,7 @@ enum class WindowEmit : std::uint8_t {
 /// the flow is told; the clock less the lateness, with a period. A window whose end it has reached
 /// is final: rows neither come to it nor go from it any more, also not those that were in it. A row
 /// all of whose windows have closed is late, and counted. The rows of a batch are measured by the
-/// watermark before it.
+/// watermark before it; those that cancel each other never came.
 struct Window final : OperatorSpec {
   Window(WindowForm form, data::Expression order) : form(form), order(std::move(order)) {}
 

@@ -184,9 +184,11 @@ BoundFunction bound_days() {
                       std::int64_t sum = 0;
                       const Errc error = Operation::compute(std::int64_t{date}, days, sum);
                       if (error != Errc{}) return error;
+                      if (sum < date_min.time_since_epoch().count() ||
+                          sum > date_max.time_since_epoch().count())
+                        return Errc::overflow;
                       out = static_cast<std::int32_t>(sum);
-                      return overflow_if(sum < date_min.time_since_epoch().count() ||
-                                         sum > date_max.time_since_epoch().count());
+                      return Errc{};
                     });
               },
           .parameters = {Kind::date, Kind::int64}};
@@ -200,9 +202,14 @@ BoundFunction bound_moment() {
                 return map_two<std::int64_t, std::int64_t, std::int64_t>(
                     operands[0], operands[1], Kind::timestamp, rows,
                     [](std::int64_t moment, std::int64_t by, std::int64_t& out) {
-                      const Errc error = Operation::compute(moment, by, out);
+                      // What is null goes through what follows, too, and must be a time.
+                      std::int64_t sum = 0;
+                      const Errc error = Operation::compute(moment, by, sum);
                       if (error != Errc{}) return error;
-                      return overflow_if(!is_in_range(Timestamp(std::chrono::microseconds(out))));
+                      if (!is_in_range(Timestamp(std::chrono::microseconds(sum))))
+                        return Errc::overflow;
+                      out = sum;
+                      return Errc{};
                     });
               },
           .parameters = {Kind::timestamp, Kind::duration}};
@@ -317,14 +324,15 @@ Errc round_float(double a, double& out) noexcept {
 
 template <Rounding Mode>
 Errc round_decimal(const Int128& a, std::uint8_t scale, Int128& out) noexcept {
-  Int128 whole = 0;
-  if (!rescale(a, scale, 0, whole)) return Errc::overflow;
-  Int128 back = 0;
-  if (!rescale(whole, 0, scale, back)) return Errc::overflow;
-  const Int128 step = Mode == Rounding::down && back > a ? -1
-                      : Mode == Rounding::up && back < a ? 1
-                                                         : 0;
-  return overflow_if(!rescale(whole + step, 0, scale, out));
+  // Only the result must fit, not what is on the way to it: 0.99 may have no digit for a 1.
+  const Int128 unit = powers_of_ten[scale];
+  const Int128 rest = a % unit;
+  const bool is_down = Mode == Rounding::nearest ? -rest >= unit + rest : rest < 0;
+  const bool is_up = Mode == Rounding::nearest ? rest >= unit - rest : rest > 0;
+  const Int128 step = is_down && Mode != Rounding::up   ? -1
+                      : is_up && Mode != Rounding::down ? 1
+                                                        : 0;
+  return overflow_if(!multiply(a / unit + step, unit, out));
 }
 
 template <Rounding Mode>

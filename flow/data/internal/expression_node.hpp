@@ -7,6 +7,10 @@
 
 namespace weir::flow::data::internal {
 
+/// How many steps may be inside one another: what someone would write by hand is never this deep;
+/// bytes that are not an expression may be.
+inline constexpr int expression_depth_max = 1'000;
+
 /// One step of an expression, as it was written.
 struct ExpressionNode {
   // Persisted: never renumber.

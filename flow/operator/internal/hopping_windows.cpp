@@ -129,7 +129,8 @@ class ClosingOperator final : public Operator {
   std::optional<std::chrono::microseconds> tick_period() const override { return tick_period_; }
 
   Result<> apply(const Input& input, Output& out) override {
-    auto timed = time_.compute(input.batch, out);
+    // Rows that cancel each other neither are late nor tell how late it is.
+    auto timed = time_.compute(input.batch.consolidated(), out);
     if (!timed) return std::move(timed).error();
     auto closed_until = current();
     if (!closed_until) return std::move(closed_until).error();

@@ -48,6 +48,9 @@ class RollingOperator final : public Operator {
         });
     if (!entries) return std::move(entries).error();
     rows_.write(group, *entries);
+    changed_.clear();
+    for (const Entry& entry : *entries)
+      if (has_changed(entry)) changed_.push_back(&entry);
     for (std::size_t begin = 0; begin < entries->size();) {
       const std::int64_t time = time_of((*entries)[begin].item);
       std::size_t end = begin;
@@ -61,27 +64,35 @@ class RollingOperator final : public Operator {
   /// The window of the time that the entries from `begin` to `end` have.
   Result<> give(const std::vector<Entry>& entries, std::size_t begin, std::size_t end,
                 data::BatchBuilder& given) const {
-    const std::int64_t time = time_of(entries[begin].item);
-    const auto first = std::ranges::lower_bound(
-        entries, time - size_, {}, [](const Entry& entry) { return time_of(entry.item); });
-    const std::span<const Entry> rows(first, entries.begin() + static_cast<std::ptrdiff_t>(end));
-    if (std::ranges::none_of(rows, has_changed)) return {};
-    const std::span<const Entry> own = rows.last(end - begin);
+    const std::span<const Entry> own(entries.data() + begin, end - begin);
     const bool was = std::ranges::any_of(own, [](const Entry& row) { return row.before > 0; });
     const bool is = std::ranges::any_of(own, [](const Entry& row) { return row.after > 0; });
-    const std::string start_bytes = time_bytes(time - size_);
-    const std::string end_bytes = time_bytes(time);
-    for (const Entry& row : rows) {
-      const data::Weight weight = (is ? row.after : 0) - (was ? row.before : 0);
-      if (weight == 0) continue;
-      auto done = rows_.give(row.item, start_bytes, end_bytes, weight, given);
-      if (!done) return done;
+    const std::int64_t time = time_of(own.front().item);
+    if (was && is) {
+      // Of a window that stays only the rows that changed: there may be many windows with many.
+      const Entry* until = entries.data() + end;
+      const auto first = std::ranges::lower_bound(
+          changed_, time - size_, {}, [](const Entry* entry) { return time_of(entry->item); });
+      for (auto at = first; at != changed_.end() && *at < until; ++at)
+        if (auto done = give(**at, time, (*at)->after - (*at)->before, given); !done) return done;
+      return {};
     }
+    auto row = std::ranges::lower_bound(entries, time - size_, {},
+                                        [](const Entry& entry) { return time_of(entry.item); });
+    for (; row != entries.begin() + static_cast<std::ptrdiff_t>(end); ++row)
+      if (auto done = give(*row, time, is ? row->after : -row->before, given); !done) return done;
     return {};
+  }
+
+  Result<> give(const Entry& row, std::int64_t time, data::Weight weight,
+                data::BatchBuilder& given) const {
+    if (weight == 0) return {};
+    return rows_.give(row.item, time_bytes(time - size_), time_bytes(time), weight, given);
   }
 
   OrderedRows rows_;
   std::int64_t size_;
+  std::vector<const Entry*> changed_;  // of the current run, in order
 };
 
 /// For each row, that row and a number of rows before it.

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +41,8 @@ class Table {
   virtual void evict(std::size_t bytes) = 0;
 };
 
-/// The writes of one table in the current cycle. Their places are used again, so that a cycle like
-/// the last allocates nothing.
+/// The writes of one table in the current cycle. Each stays where it is while others come; their
+/// places are used again, so that a cycle like the last allocates nothing.
 template <class Place>
 class PendingWrites {
  public:
@@ -51,17 +53,24 @@ class PendingWrites {
   };
 
   std::size_t size() const noexcept { return count_; }
-  Write& operator[](std::uint32_t index) noexcept { return writes_[index]; }
-  const Write& operator[](std::uint32_t index) const noexcept { return writes_[index]; }
+  Write& operator[](std::uint32_t index) noexcept {
+    return (*blocks_[index / block_size])[index % block_size];
+  }
+  const Write& operator[](std::uint32_t index) const noexcept {
+    return (*blocks_[index / block_size])[index % block_size];
+  }
   std::uint32_t add(Place place) {
-    if (count_ == writes_.size()) writes_.emplace_back();
-    writes_[count_].place = std::move(place);
+    if (count_ == blocks_.size() * block_size) blocks_.push_back(std::make_unique<Block>());
+    (*this)[count_].place = std::move(place);
     return count_++;
   }
   void clear() noexcept { count_ = 0; }
 
  private:
-  std::vector<Write> writes_;
+  static constexpr std::size_t block_size = 32;
+  using Block = std::array<Write, block_size>;
+
+  std::vector<std::unique_ptr<Block>> blocks_;
   std::uint32_t count_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/flow/operator/apply.hpp>
 #include <weir/flow/operator/operator_registry.hpp>
 
 namespace weir::flow::operators {
@@ -100,8 +101,10 @@ class Liar final : public Operator {
   using Operator::Operator;
   Result<> apply(const Input&, Output& out) override {
     data::BatchBuilder builder(make_schema({{"x", Kind::text}}));
-    EXPECT_TRUE(builder.add({"lie"}));
-    out.emit(builder.finish());
+    for (int times = 0; times < 2; ++times) {
+      EXPECT_TRUE(builder.add({"lie"}));
+      out.emit(builder.finish());
+    }
     return {};
   }
 };
@@ -117,6 +120,12 @@ TEST(Graph, RefusesRowsThatAreNotOfTheirOperatorsSchema) {
   EXPECT_EQ(graph->run({{"orders", order(1, 1)}}).error().message(),
             "wrong schema: apply: it gave rows of (x text), but it is declared to give (id int64 "
             "not null, amount int64, primary key id)");
+  // Also where what it gives is put together first.
+  const Plan source = from("orders", orders);
+  auto both = Graph::make(Plan::make(Apply("liar", {}), {source, source}),
+                          {.library = {.operators = &registry}})
+                  .value();
+  EXPECT_EQ(both->run({{"orders", order(1, 1)}}).error().code(), Errc::wrong_schema);
   // What was on its way is forgotten.
   EXPECT_TRUE(Graph::make(from("orders", orders)).value()->run({}).value().is_empty());
 }
@@ -135,6 +144,60 @@ TEST(Graph, RefusesAnOperatorThatGivesMoreThanTheLimit) {
       << refused.error().message();
 }
 
+/// Gives a row without an id, which its schema does not allow.
+class Forgetful final : public Operator {
+ public:
+  using Operator::Operator;
+  Result<> apply(const Input&, Output& out) override {
+    data::BatchBuilder builder(schema());
+    builder.column(0).append_null();
+    builder.column(1).append(5);
+    builder.add_weight(1);
+    out.emit(builder.finish());
+    return {};
+  }
+};
+
+TEST(Graph, RefusesNullsThatTheirOperatorsSchemaDoesNotAllow) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add("forgetful", [](const OperatorRegistry::Arguments& arguments) {
+    return Result<std::unique_ptr<Operator>>(std::make_unique<Forgetful>(arguments.inputs[0]));
+  }));
+  auto graph =
+      Graph::make(from("orders", orders).apply("forgetful"), {.library = {.operators = &registry}})
+          .value();
+  EXPECT_EQ(graph->run({{"orders", order(1, 1)}}).error().message(),
+            "wrong schema: apply: it gave null for 'id', which is declared to be never null");
+}
+
+TEST(Graph, RefusesParametersThatCannotBeStored) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add("same", [](const OperatorRegistry::Arguments& arguments) {
+    return Result<std::unique_ptr<Operator>>(std::make_unique<Liar>(arguments.inputs[0]));
+  }));
+  EXPECT_EQ(
+      refusal(from("orders", orders).apply("same", {"good", "\xFF"}), {.operators = &registry}),
+      "invalid value: apply: a parameter of 'same': '\\xFF' is not UTF-8");
+}
+
+TEST(Graph, AnswersAnOperatorThatCannotBeMade) {
+  OperatorRegistry registry;
+  ASSERT_TRUE(registry.add(
+      "thrower", [](const OperatorRegistry::Arguments&) -> Result<std::unique_ptr<Operator>> {
+        throw std::runtime_error("no");
+      }));
+  ASSERT_TRUE(registry.add("nothing", [](const OperatorRegistry::Arguments&) {
+    return Result<std::unique_ptr<Operator>>(nullptr);
+  }));
+  const Library library{.operators = &registry};
+  EXPECT_EQ(Graph::make(from("orders", orders).apply("thrower").distinct(), {.library = library})
+                .error()
+                .detail(),
+            "distinct < apply: no");
+  EXPECT_EQ(refusal(from("orders", orders).apply("nothing"), library),
+            "invalid argument: apply: 'nothing' made no operator");
+}
+
 class Thrower final : public Operator {
  public:
   using Operator::Operator;
@@ -151,6 +214,27 @@ TEST(Graph, NamesTheOperatorThatThrew) {
                    .value();
   const auto run = graph->run({{"orders", order(1, 1)}});
   EXPECT_EQ(run.error().detail(), "distinct < apply: no");
+}
+
+TEST(Graph, GivesWhatDependsOnTheCycleAllOfItAtOnce) {
+  // So many rows are given in parts, those that go before those that come.
+  constexpr std::int64_t rows = 20'000;
+  const SchemaRef places = make_schema({{"id", Kind::int64, false}, {"city", Kind::text}}, {"id"});
+  const auto change = [&](data::Weight weight, const char* city, data::BatchBuilder& builder) {
+    for (std::int64_t id = 0; id < rows; ++id) EXPECT_TRUE(builder.add({id, city}, weight));
+  };
+  auto graph = Graph::make(from("places", places)
+                               .top(rows, {.per = {"city"}, .order = {ascending("id")}})
+                               .gate(col("city") == "a"))
+                   .value();
+  data::BatchBuilder builder(places);
+  change(1, "a", builder);
+  EXPECT_EQ(graph->run({{"places", builder.finish()}}).value().size(), std::size_t{rows});
+  graph->commit();
+  change(-1, "a", builder);
+  change(1, "b", builder);
+  const auto moved = graph->run({{"places", builder.finish()}}).value();
+  EXPECT_EQ(moved.size(), std::size_t{2 * rows}) << "the gate was open for all of them";
 }
 
 TEST(OperatorRegistry, RefusesANameThatIsTaken) {

@@ -67,6 +67,24 @@ TEST(OperatorHarness, FindsMemoryBesideTheState) {
             "broken rule: restart before each cycle: cycle 1 gave\n+1 (2)\ninstead of\n");
 }
 
+TEST(OperatorHarness, FindsWhatIsLeftBehindWhereALaterReadHasToWait) {
+  EXPECT_EQ(verdict([](Mistaken& self, const Input& input, Output& out) {
+              const bool was_interrupted = self.calls != 0;
+              if (auto slot = self.table->find("a"); !slot) return Result<>(slot.error());
+              self.calls = 1;
+              if (auto slot = self.table->find("b"); !slot) return Result<>(slot.error());
+              auto count = self.table->find("count");  // so that there is state
+              if (!count) return Result<>(count.error());
+              const bool comes = input.batch.weights()[0] > 0;
+              comes ? count->edit().push_back('x') : count->edit().pop_back();
+              if (count->value().empty()) count->remove();
+              self.calls = 0;
+              if (!was_interrupted) out.emit(input.batch);
+              return Result<>();
+            }),
+            "broken rule: waiting half-way: cycle 1 gave\ninstead of\n+1 (2)\n");
+}
+
 TEST(OperatorHarness, FindsStateThatUndoingTheInputDoesNotUndo) {
   EXPECT_EQ(verdict([](Mistaken& self, const Input& input, Output& out) {
               auto slot = self.table->find("last");

@@ -1,5 +1,6 @@
 #include <weir/flow/operator/state.hpp>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -83,6 +84,40 @@ TEST(StateTable, KeepsAMarkForTheCycle) {
   EXPECT_TRUE(state.writes().empty());
 }
 
+TEST(StateTable, AValueStaysWhereItIsWhileOthersAreWritten) {
+  State state;
+  StateTable& table = state.add_table();
+  auto slot = table.find("a").value();
+  std::string& value = slot.edit();
+  value = "1";
+  const std::string_view read = slot.value();
+  for (int other = 0; other < 2'000; ++other)
+    table.find(std::to_string(other)).value().put("other");
+  EXPECT_EQ(read, "1");
+  value += "2";
+  EXPECT_EQ(value_of(table, "a"), "12");
+}
+
+TEST(StateTable, ASlotSeesWhatAnotherOfItsKeyWrites) {
+  State state;
+  StateTable& table = state.add_table();
+  auto slot = table.find("a").value();
+  table.find("a").value().put("1");
+  EXPECT_TRUE(slot.exists());
+  EXPECT_EQ(slot.value(), "1");
+  slot.remove();
+  EXPECT_EQ(value_of(table, "a"), "none");
+}
+
+TEST(GroupTable, AValueStaysWhereItIsWhileOthersAreWritten) {
+  State state;
+  auto group = state.add_groups().find("g");
+  group.put("a", "1");
+  const std::string_view read = *group.get("a").value();
+  for (int other = 0; other < 2'000; ++other) group.put(std::to_string(other), "other");
+  EXPECT_EQ(read, "1");
+}
+
 TEST(GroupTable, GoesThroughItemsFromAnyOfThem) {
   State state;
   GroupTable& groups = state.add_groups();
@@ -109,6 +144,50 @@ TEST(GroupTable, HoldsTheBeginningOfAGroupThatIsTooLarge) {
   state.commit();
   EXPECT_LT(state.memory(), 40'000u);
   EXPECT_EQ(items_of(groups, "g"), expected);
+}
+
+/// Counts what it reads.
+class CountingReader final : public StateReader {
+ public:
+  explicit CountingReader(StateReader& below) : below_(below) {}
+  Result<std::optional<std::string>> get(std::string_view key) override {
+    ++entries;
+    return below_.get(key);
+  }
+  Result<std::vector<Entry>> scan(const Range& range) override {
+    auto found = below_.scan(range);
+    entries += found.value().size();
+    return found;
+  }
+
+  std::size_t entries = 0;
+
+ private:
+  StateReader& below_;
+};
+
+TEST(GroupTable, ReadsNoMoreOfALargeGroupThanItGoesThrough) {
+  MemoryState store;
+  CountingReader reader(store);
+  State state({.memory_max = 20'000, .reader = &reader});
+  GroupTable& groups = state.add_groups();
+  for (int number = 10'000; number < 30'000; ++number)
+    groups.find("g").put(std::to_string(number), "1");
+  const auto commit = [&] {
+    store.write(state.writes());
+    state.commit();
+  };
+  commit();
+  reader.entries = 0;
+  for (int number = 30'000; number < 30'020; ++number) {
+    groups.find("g").put(std::to_string(number), "2");
+    groups.find("g").remove(std::to_string(number - 7));
+    const Items items = items_of(groups, "g", std::to_string(number - 10));
+    EXPECT_EQ(items.size(), static_cast<std::size_t>(std::max(7, 30'010 - number)));
+    commit();
+    EXPECT_LT(state.memory(), 40'000u);
+  }
+  EXPECT_LT(reader.entries, 20u * 2'500u);
 }
 
 TEST(State, MakesRoomAgainAfterItsMemoryWasExceeded) {
@@ -171,6 +250,7 @@ class StateModel {
  private:
   using Model = std::map<std::string, std::string>;
   using Groups = std::map<std::string, Model>;
+  static constexpr std::uint64_t items_max = 4'000;
 
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
   std::string text(std::size_t most) {
@@ -217,9 +297,9 @@ class StateModel {
     const std::string key = "group " + std::to_string(below(4)) + ";";
     if (below(2) == 0) groups_->prefetch(std::vector<std::string_view>{key, "group 0;", "none"});
     auto group = groups_->find(key);
-    // Some in one place, so that a group becomes larger than what is loaded at once.
-    for (std::uint64_t count = below(8) == 0 ? 400 : 1; count > 0; --count) {
-      const std::string item = std::to_string(below(1'000));
+    // Some in one place, so that a group becomes larger than what is read of its beginning.
+    for (std::uint64_t count = below(8) == 0 ? 1'000 : 1; count > 0; --count) {
+      const std::string item = std::to_string(below(items_max));
       auto& model = wanted_groups_[key];
       if (below(3) == 0) {
         edit_item(group, item, model);
@@ -237,7 +317,7 @@ class StateModel {
         group.remove(item);
         model.erase(item);
       } else {
-        group.put(item, model[item] = text(20));
+        group.put(item, model[item] = text(80));
       }
     }
   }
@@ -255,7 +335,7 @@ class StateModel {
   }
   void compare_group() {
     const std::string key = "group " + std::to_string(below(4)) + ";";
-    const std::string from = std::to_string(below(1'000));
+    const std::string from = std::to_string(below(items_max));
     const auto& model = wanted_groups_[key];
     ASSERT_EQ(items_of(*groups_, key, from), Items(model.lower_bound(from), model.end()));
   }

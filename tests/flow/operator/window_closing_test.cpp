@@ -85,6 +85,20 @@ TEST(WindowClosing, RowsThatGoDoNotMoveTheWatermark) {
   EXPECT_EQ(flow.run(2, 3s), "+1 2 from 0\n");
 }
 
+TEST(WindowClosing, RowsThatCancelEachOtherDoNotMoveTheWatermarkAndAreNotLate) {
+  const Flow flow(tumbling(col("at"), 10s, {.lateness = 0s}));
+  const auto run = [&flow](std::chrono::microseconds at) {
+    const std::vector<std::pair<Row, data::Weight>> both{{{1, Timestamp(at)}, 1},
+                                                         {{1, Timestamp(at)}, -1}};
+    return flow.take(flow.graph->run({{"events", make_batch(events, both)}}));
+  };
+  EXPECT_EQ(run(50s), "");
+  EXPECT_EQ(flow.run(2, 3s), "+1 2 from 0\n");
+  EXPECT_EQ(flow.run(3, 20s), "+1 3 from 20\n");
+  EXPECT_EQ(run(3s), "");
+  EXPECT_EQ(flow.graph->counts().late_rows, 0u);
+}
+
 TEST(WindowClosing, OnCloseGivesTheRowsOfAWindowTogether) {
   const Flow flow(tumbling(col("at"), 10s, {.lateness = 5s, .emit = WindowEmit::on_close}));
   EXPECT_EQ(flow.run(1, 3s), "");
@@ -137,9 +151,9 @@ class Closed {
 
   void apply(const data::ChangeBatch& batch) {
     std::optional<Timestamp> greatest;
-    for (std::size_t index = 0; index < batch.size(); ++index) {
-      const Row row = batch.row(index);
-      const data::Weight weight = batch.weights()[index];
+    Rows changes;
+    add(changes, batch);
+    for (const auto& [row, weight] : changes) {
       const Rows panes = evaluate(window_, Rows{{row, 1}}, RandomEvents::schema());
       for (const auto& [pane, unused] : panes)
         if (!is_closed(pane)) add(accepted_, pane, weight);

@@ -280,6 +280,22 @@ TEST_F(FailingViewTest, FailsInRowsThatWereThereBeforeItWithoutLosingThem) {
             "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n+1 (3, 'pears', 1)\n+1 (4, 'figs', 1)\n");
 }
 
+TEST_F(FailingViewTest, IsFollowedByItsReadersRecordByRecord) {
+  DatabaseOptions one_by_one = options();
+  one_by_one.cycle.records_max = 1;
+  reopen(one_by_one);
+  const Relation orders = make_orders({{1, "apples", 1}});
+  const Relation picky = run(database().create_view("picky", from(orders).apply("picky"))).value();
+  const Relation after = run(database().create_view("after", from(picky).distinct())).value();
+  EXPECT_EQ(fresh_rows(after), "+1 (1, 'apples', 1)\n");
+  script_->failures = 1'000;
+  insert(orders, {{2, "poison", 1}});
+  EXPECT_EQ(run(database().fresh(picky, store().version())).error(), Errc::quarantined);
+  script_->failures = 0;
+  ASSERT_TRUE(run(database().resume(picky)));
+  EXPECT_EQ(fresh_rows(after), "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n");
+}
+
 TEST_F(FailingViewTest, IsFollowedByOneThatIsMadeMeanwhile) {
   const Relation orders = make_orders({{1, "apples", 1}});
   const Relation picky = run(database().create_view("picky", from(orders).apply("picky"))).value();

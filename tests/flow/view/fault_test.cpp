@@ -34,15 +34,21 @@ class FaultyViewTest : public FailingViewTest {
     orders_ = run(database().relation("orders")).value();
     sums_ = run(database().relation("sums")).value();
   }
-  /// Bytes that are no row, where a row should be.
-  storage::Version write_garbage(const Relation& table) {
+  /// Bytes that are no row, where a row should be; and a row of another table, if there is one.
+  storage::Version write_garbage(const Relation& table, std::optional<Relation> other = {}) {
     auto transaction = store().begin();
-    internal::EncodedKey key;
-    const auto row = internal::RowFormat::make(table.info().entry).value();
+    const internal::RowFormat& format = table.info().format;
     data::BatchBuilder builder(table.schema());
     EXPECT_TRUE(builder.add({9, "garbage", 9}));
-    row.encode_key(builder.finish().columns(), 0, key.bytes);
+    const data::ChangeBatch row = builder.finish();
+    internal::EncodedKey key;
+    format.encode_key(row.columns(), 0, key.bytes);
     transaction.put(table.info().rows, key, internal::EncodedValue{"\xff\xff"});
+    if (other) {
+      internal::EncodedValue value;
+      format.encode_value(row.columns(), 0, 1, value.bytes);
+      transaction.put(other->info().rows, key, value);
+    }
     return run(transaction.commit()).value();
   }
 
@@ -134,6 +140,22 @@ TEST_F(FaultyViewTest, AChangeThatCannotBeReadStopsWhoReadsItAlone) {
   ASSERT_TRUE(run(database().skip(*sums_)));
   EXPECT_EQ(fresh_rows(after), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
   EXPECT_EQ(database().status(*sums_)->skipped_version, garbage);
+}
+
+TEST_F(FaultyViewTest, OfACommitThatCannotBeReadNothingIsTaken) {
+  const Relation others = run(database().create_table("others", test::orders_schema)).value();
+  const Relation all =
+      run(database().create_view(
+              "all",
+              from(*orders_).append({from(others)}).aggregate({operators::count().as("rows")})))
+          .value();
+  EXPECT_EQ(fresh_rows(all), "+1 (2)\n");
+  write_garbage(*orders_, others);
+  EXPECT_EQ(run(database().fresh(all, store().version())).error(), Errc::quarantined);
+  ASSERT_TRUE(run(database().skip(all)));
+  EXPECT_EQ(fresh_rows(all), "+1 (2)\n");
+  insert(others, {{1, "figs", 1}});
+  EXPECT_EQ(fresh_rows(all), "+1 (3)\n");
 }
 
 TEST_F(FaultyViewTest, RowsThatCannotBeReadStopTheNewViewAlone) {

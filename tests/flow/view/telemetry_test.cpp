@@ -67,6 +67,10 @@ class ViewTelemetryTest : public ::testing::Test {
                                         from(*orders_).filter(col("amount") > 1).apply("picky")))
                  .value();
     ASSERT_TRUE(run(database_->fresh(*picky_, store_->version())));
+    // One that nobody touches.
+    const Relation others = run(database_->create_table("others", test::orders_schema)).value();
+    const Relation idle = run(database_->create_view("idle", from(others))).value();
+    ASSERT_TRUE(run(database_->fresh(idle, store_->version())));
     client_ = system_->spawn<Client>(&*database_, *orders_);
   }
   void close() {
@@ -167,7 +171,7 @@ TEST_F(ViewTelemetryTest, MetricsTellHowViewsAre) {
   const auto has = [&](const std::string& line) { return page().find(line) != std::string::npos; };
   write({{1, "apples", 1}, {2, "pears", 2}, {3, "plums", 3}});
   ASSERT_TRUE(run(database_->fresh(*picky_, store_->version())));
-  EXPECT_TRUE(has("weir_flow_views{weir_phase=\"live\"} 1\n")) << page();
+  EXPECT_TRUE(has("weir_flow_views{weir_phase=\"live\"} 2\n")) << page();
   EXPECT_TRUE(has("weir_flow_rows_in_total 3\n")) << page();
   EXPECT_TRUE(has("weir_flow_rows_out_total 2\n"));
   EXPECT_TRUE(has("weir_flow_failures_total 0\n"));
@@ -222,10 +226,10 @@ TEST_F(ViewTelemetryTest, TheLogTellsOfProgressAndFaults) {
   ASSERT_TRUE(run(database_->fresh(*picky_, store_->version())));
   close();
   ASSERT_TRUE(telemetry.flush(std::chrono::minutes(1)));
-  const LogLines::Lines expected = {"view became live picky", "view failed picky",
-                                    "view quarantined picky", "view left out a version picky",
-                                    "view became live picky", "view is built again picky",
-                                    "view became live picky"};
+  const LogLines::Lines expected = {
+      "view became live picky",    "view became live idle",         "view failed picky",
+      "view quarantined picky",    "view left out a version picky", "view became live picky",
+      "view is built again picky", "view became live picky"};
   std::erase_if(*lines, [](const std::string& line) { return !line.starts_with("view "); });
   EXPECT_EQ(*lines, expected);
 }

@@ -32,6 +32,10 @@ class WorkTest : public ::testing::Test {
     EXPECT_TRUE(registry_.add("heart", [this](const operators::OperatorRegistry::Arguments&) {
       return Result<std::unique_ptr<operators::Operator>>(std::make_unique<test::Heart>(failures_));
     }));
+    EXPECT_TRUE(registry_.add("picky", [this](const operators::OperatorRegistry::Arguments& of) {
+      return Result<std::unique_ptr<operators::Operator>>(
+          std::make_unique<test::Picky>(of.inputs[0], script_));
+    }));
     options.library = {.operators = &registry_};
     store_.emplace(
         storage::Store::open(simulation_.system(),
@@ -69,6 +73,7 @@ class WorkTest : public ::testing::Test {
 
   Simulation simulation_;
   std::shared_ptr<int> failures_ = std::make_shared<int>(0);
+  std::shared_ptr<test::Picky::Script> script_ = std::make_shared<test::Picky::Script>();
   operators::OperatorRegistry registry_;
   std::optional<storage::Store> store_;
   std::optional<Database> database_;
@@ -194,7 +199,8 @@ class BusyTest : public WorkTest {
  protected:
   explicit BusyTest(DatabaseOptions options = {})
       : WorkTest({.faults = {.message_time_max = 200us}}, options) {}
-  ~BusyTest() override {
+  ~BusyTest() override { end_writing(); }
+  void end_writing() {
     *is_over_ = true;
     simulation_.run_for(1s);
   }
@@ -223,6 +229,39 @@ TEST_F(BusyTest, B13TicksComeUnderLoad) {
   EXPECT_GT(store_->version().number - first.number, 1'000u) << "there was load";
   EXPECT_GE(beats_so_far() - before, 97);
   EXPECT_LE(beats_so_far() - before, 100);
+}
+
+class BusyFailureTest : public BusyTest {
+ protected:
+  BusyFailureTest() : BusyTest({.retry_backoff = 1ms, .failures_max = 2}) {}
+};
+
+TEST_F(BusyFailureTest, CatchesUpUnderLoadAndCountsEverythingOnce) {
+  const Relation orders = make_table("orders");
+  const Relation picky = run(database_->create_view("picky", from(orders).apply("picky"))).value();
+  const Relation both =
+      run(database_->create_view(
+              "both",
+              from(picky).append({from(orders)}).aggregate({operators::count().as("rows")})))
+          .value();
+  settle(both);
+  begin_writing(orders);
+  for (int time = 1; time <= 20; ++time) {
+    script_->failures = 1'000;
+    insert(orders, {{-time, "poison", 0}});
+    simulation_.run_for(50ms);
+    EXPECT_EQ(database_->status(picky)->phase, ViewPhase::quarantined);
+    script_->failures = 0;
+    ASSERT_TRUE(run(database_->resume(picky)));
+    simulation_.run_for(50ms);
+    EXPECT_EQ(database_->status(both)->phase, ViewPhase::live);
+  }
+  end_writing();
+  settle(both);
+  std::size_t rows = 0;
+  auto scan = database_->read().scan(orders);
+  for (std::size_t more = 1; more > 0; rows += more) more = run(scan.next()).value().size();
+  EXPECT_EQ(rows_of(both), "+1 (" + std::to_string(2 * rows) + ")\n");
 }
 
 std::vector<Row> many_rows(int count) {

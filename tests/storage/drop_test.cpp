@@ -278,28 +278,6 @@ TEST(DroppedSpace, IsSweptByItselfAfterAWhile) {
   EXPECT_EQ(left_of(disk, dropped), 0U);
 }
 
-TEST(DroppedSpace, FreesItsRoomOnTheDiskWhenItIsCollected) {
-  const test::TemporaryDirectory directory;
-  ActorSystem system({.threads = 1});
-  Store store = Store::open(system, {.directory = directory / "store"}).value();
-  const auto rows = system.run(store.open_rows<std::uint64_t, std::string>("rows")).value();
-  std::mt19937_64 random(5);
-  test::Edits edits;
-  for (std::uint64_t key = 0; key < 2000; ++key) {
-    std::string value(1000, '\0');
-    for (char& byte : value) byte = static_cast<char>(random());
-    edits[key] = std::move(value);
-  }
-  ASSERT_TRUE(system.run(commit_rows(store, rows, edits)));
-  ASSERT_TRUE(system.run(store.make_savepoint("full")));  // all of it is in files
-  ASSERT_TRUE(system.run(store.remove_savepoint("full")));
-  const std::uint64_t full = store.statistics().file_bytes;
-  ASSERT_TRUE(system.run(store.drop_space("rows")));
-  ASSERT_TRUE(system.run(store.collect()));
-  // Twice a value of two megabytes was there: in rows and in the log, whose newest record stays.
-  EXPECT_LT(store.statistics().file_bytes, full * 6 / 10);
-}
-
 /// Two drops with commits, collecting and a new space of the same name. Gives how many steps were
 /// done before the disk failed.
 int run_drops(Life& life) {

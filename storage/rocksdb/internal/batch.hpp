@@ -2,9 +2,7 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
@@ -20,12 +18,6 @@ inline ::rocksdb::Slice to_slice(std::string_view bytes) noexcept {
   return {bytes.data(), bytes.size()};
 }
 
-/// All keys from its beginning to before its end are gone.
-struct ErasedRange {
-  Family family;
-  engine::Bounds bounds;
-};
-
 /// A batch in the form in which it is logged.
 class Batch final : public engine::Batch {
  public:
@@ -39,13 +31,10 @@ class Batch final : public engine::Batch {
   }
   void erase_range(Family family, std::string_view begin, std::string_view end) override {
     // RocksDB refuses a whole batch because of one range that ends before it begins.
-    if (begin >= end) return;
-    keep(batch_.DeleteRange(handle(family), to_slice(begin), to_slice(end)));
-    erased_.push_back({family, {std::string(begin), std::string(end)}});
+    if (begin < end) keep(batch_.DeleteRange(handle(family), to_slice(begin), to_slice(end)));
   }
   void clear() override {
     batch_.Clear();
-    erased_.clear();
     status_ = {};
   }
 
@@ -53,7 +42,6 @@ class Batch final : public engine::Batch {
   bool is_empty() const override { return batch_.Count() == 0; }
 
   ::rocksdb::WriteBatch& content() noexcept { return batch_; }
-  const std::vector<ErasedRange>& erased() const noexcept { return erased_; }
   /// The first operation that could not be added, such as one with a key of four gigabytes.
   const ::rocksdb::Status& status() const noexcept { return status_; }
 
@@ -67,7 +55,6 @@ class Batch final : public engine::Batch {
 
   const Handles& handles_;
   ::rocksdb::WriteBatch batch_;
-  std::vector<ErasedRange> erased_;
   ::rocksdb::Status status_;
 };
 

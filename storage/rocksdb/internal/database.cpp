@@ -16,8 +16,6 @@ using ::rocksdb::Status;
 
 namespace {
 
-constexpr std::size_t erased_max = 1024;
-
 ::rocksdb::ReadOptions make_read_options(Wait wait) {
   ::rocksdb::ReadOptions read;
   read.verify_checksums = true;
@@ -94,23 +92,12 @@ Result<> Database::write(engine::Batch& batch, Wait wait) {
   write.disableWAL = !options_.write_ahead;
   write.no_slowdown = wait == Wait::never;
   const Status status = database_->Write(write, &ours.content());
-  if (status.ok()) [[likely]] {
-    if (!ours.erased().empty()) note_erased(ours.erased());
+  if (status.ok()) [[likely]]
     return {};
-  }
   if (status.IsIncomplete() && wait == Wait::never) {
     return Error(Errc::would_block, directory_ + ": writes are stalled");
   }
   return fail(status, "write");
-}
-
-void Database::note_erased(const std::vector<ErasedRange>& erased) {
-  const std::lock_guard lock(erased_mutex_);
-  for (const ErasedRange& range : erased) {
-    // The log is erased at its beginning all the time, and rewritten soon anyway; so is the rest,
-    // some time, if nobody collects.
-    if (range.family != Family::log && erased_.size() < erased_max) erased_.push_back(range);
-  }
 }
 
 Result<> Database::sync() {
@@ -185,25 +172,6 @@ Result<> Database::collect() {
   range.bottommost_level_compaction = ::rocksdb::BottommostLevelCompaction::kForceOptimized;
   const Status status = database_->CompactRange(range, handle(Family::history), nullptr, nullptr);
   if (!status.ok()) return to_error(status, directory_, "family 'history'");
-  return rewrite_erased(range);
-}
-
-/// Of history everything has been rewritten already.
-Result<> Database::rewrite_erased(const ::rocksdb::CompactRangeOptions& options) {
-  std::vector<ErasedRange> erased;
-  {
-    const std::lock_guard lock(erased_mutex_);
-    erased.swap(erased_);
-  }
-  for (const auto& [family, bounds] : erased) {
-    if (family == Family::history) continue;
-    const ::rocksdb::Slice begin = to_slice(bounds.begin);
-    const ::rocksdb::Slice end = to_slice(bounds.end);
-    const Status status = database_->CompactRange(options, handle(family), &begin, &end);
-    if (!status.ok())
-      return to_error(status, directory_,
-                      "family '" + std::string(engine::to_string(family)) + "'");
-  }
   return {};
 }
 

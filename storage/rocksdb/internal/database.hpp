@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,8 +57,6 @@ class Database final : public engine::Engine {
   Error fail(const ::rocksdb::Status& status, std::string_view place);
   ::rocksdb::Status persist();
   ::rocksdb::Status release();
-  void note_erased(const std::vector<ErasedRange>& erased);
-  Result<> rewrite_erased(const ::rocksdb::CompactRangeOptions& options);
   std::uint64_t property(const std::string& name) const;
 
   const EngineOptions options_;
@@ -74,8 +71,6 @@ class Database final : public engine::Engine {
   std::unique_ptr<::rocksdb::DB> database_;
   Handles handles_ = {};
   mutable CursorContext cursors_;
-  std::mutex erased_mutex_;
-  std::vector<ErasedRange> erased_;  // since the last `collect`; guarded by `erased_mutex_`
   std::atomic<std::uint64_t> syncs_ = 0;
   std::atomic<bool> is_closed_ = true;
 };

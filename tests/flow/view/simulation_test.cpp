@@ -267,7 +267,8 @@ class Scenario {
       const Relation view = view_of(number);
       auto fresh = simulation_.run(database_->fresh(view, store_->version()));
       for (int tries = 0; !fresh && fresh.error() == Errc::quarantined && tries < 100; ++tries) {
-        static_cast<void>(simulation_.run(database_->resume(view)));
+        static_cast<void>(simulation_.run(view.is_transactional() ? database_->rebuild(view)
+                                                                  : database_->resume(view)));
         fresh = simulation_.run(database_->fresh(view, store_->version()));
       }
       ASSERT_TRUE(fresh) << fresh.error().message() << describe(plans_[number]);

@@ -39,13 +39,14 @@ def require_tools():
                                 "--only")
 
 
-def count(program, workload, scale):
+def count(program, workload, scale, options=()):
     """Counts a copy without debug information, of which valgrind 3.19 cannot read version 5."""
     with tempfile.TemporaryDirectory() as folder:
         stripped = Path(folder, "program")
         execute(["strip", "--strip-debug", "-o", str(stripped), program.command[0]])
-        done = execute(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                        str(stripped), workload], {**ENVIRONMENT, "SCALE": f"{scale:g}"})
+        done = execute(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *options,
+                        str(stripped), *program.command[1:], workload],
+                       {**ENVIRONMENT, "SCALE": f"{scale:g}"})
     return collected(done.stderr)
 
 

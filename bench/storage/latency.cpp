@@ -2,16 +2,11 @@
 
 #include <weir/bench/storage/latency.hpp>
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include <weir/bench/actors/measure.hpp>
+#include <weir/bench/storage/futex.hpp>
 #include <weir/bench/storage/workloads.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/task_scope.hpp>
@@ -25,14 +20,6 @@ using weir::storage::Store;
 using weir::storage::Version;
 using Rows = weir::storage::RowSpace<std::uint64_t, std::string>;
 using Clock = std::chrono::steady_clock;
-
-void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
-  ::syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
-}
-
-void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  for (std::uint32_t seen; (seen = word.load()) != value;) futex(word, FUTEX_WAIT_PRIVATE, seen);
-}
 
 struct Follow {
   using Reply = bool;
@@ -86,29 +73,6 @@ Task<> commit_and_follow(Store* store, Rows rows, ActorRef<Follow> follower,
 }
 
 }  // namespace
-
-double futex_round_trip_us() {
-  constexpr std::uint32_t rounds = 20'000;
-  std::atomic<std::uint32_t> ping{0};
-  std::atomic<std::uint32_t> pong{0};
-  std::thread other([&] {
-    for (std::uint32_t i = 1; i <= rounds; ++i) {
-      wait_for(ping, i);
-      pong.store(i);
-      futex(pong, FUTEX_WAKE_PRIVATE, 1);
-    }
-  });
-  Stopwatch watch;
-  watch.start();
-  for (std::uint32_t i = 1; i <= rounds; ++i) {
-    ping.store(i);
-    futex(ping, FUTEX_WAKE_PRIVATE, 1);
-    wait_for(pong, i);
-  }
-  watch.stop();
-  other.join();
-  return watch.elapsed_ns() / rounds / 1000;
-}
 
 void wake() {
   const std::int64_t commits = scaled(100'000);

@@ -1,7 +1,6 @@
 // `weir_bench_storage weir|raw <workload>`: one workload, done by Weir's store or by RocksDB alone.
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,21 +27,6 @@ std::string value_of(std::uint64_t row) {
     byte = static_cast<char>(state);
   }
   return value;
-}
-
-Directory::Directory() {
-  const char* parent = std::getenv("TMPDIR");
-  std::string name = std::string(parent ? parent : "/tmp") + "/weir_bench_XXXXXX";
-  if (!::mkdtemp(name.data())) {
-    std::perror(name.c_str());
-    std::exit(1);
-  }
-  path_ = name;
-}
-
-Directory::~Directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 double sync_us() {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <weir/bench/storage/directory.hpp>
+
 /// The storage benchmark: what both subjects, Weir's store and raw RocksDB, are asked to do.
 namespace weir::bench::storage {
 
@@ -23,19 +25,6 @@ constexpr std::uint64_t scattered(std::uint64_t row) noexcept {
   row = (row ^ row >> 27) * 0x94D049BB133111EB;
   return row ^ row >> 31;
 }
-
-/// An empty directory, removed at the end.
-class Directory {
- public:
-  Directory();
-  ~Directory();
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// What it takes here, in the middle, to bring what a commit appends to a file to the disk.
 double sync_us();
@@ -65,8 +54,5 @@ struct Workload {
 
 const std::vector<Workload>& weir_workloads();
 const std::vector<Workload>& raw_workloads();
-
-/// A thread that wakes another one and is woken: what waking costs here.
-double futex_round_trip_us();
 
 }  // namespace weir::bench::storage

@@ -5,8 +5,9 @@
 #include <string_view>
 #include <vector>
 
-/// The benchmark of operators: what both subjects, Weir's operators and a loop written by hand, are
-/// asked to do.
+#include <weir/bench/actors/measure.hpp>
+
+/// The benchmark of views: what Weir, a loop written by hand and RocksDB alone are asked to do.
 namespace weir::bench::views {
 
 inline constexpr std::size_t batch_rows = 1024;
@@ -20,6 +21,12 @@ struct OrderChange {
   std::int64_t weight;
 };
 using OrderBatch = std::vector<OrderChange>;
+
+/// Of the workload with windows: when an order was made, in microseconds; 6,000 come in a minute.
+inline std::int64_t event_time(const OrderChange& change) noexcept { return change.id * 10'000; }
+/// Windows of five minutes, of which one begins every minute.
+inline constexpr std::int64_t pane_microseconds = 60'000'000;
+inline constexpr std::int64_t panes_per_row = 5;
 
 /// One decoded change of the table `customers(id, city)`.
 struct CustomerChange {
@@ -61,13 +68,35 @@ OrderLoad make_orders(std::int64_t customers, std::int64_t loaded, std::int64_t 
 std::vector<CustomerBatch> make_customers(std::int64_t customers);
 std::vector<CustomerBatch> move_customers(std::int64_t customers, std::int64_t changed);
 
-/// One workload: prints the result line, nanoseconds for each change.
+/// Calls `work`, which is all that is timed. Tools that count instructions find it by its name.
+template <class Work>
+[[gnu::noinline]] double measured(Work work) {
+  actors::Stopwatch watch;
+  watch.start();
+  work();
+  watch.stop();
+  return watch.elapsed_ns();
+}
+
+/// The result of a workload over changes: nanoseconds for each.
+inline void print_changes(const char* workload, double elapsed_ns, std::int64_t changes,
+                          double state_bytes = 0) {
+  const auto count = static_cast<double>(changes);
+  actors::print_result(workload, elapsed_ns / count, "ns",
+                       {{"changes", count}, {"state_mb", state_bytes / (1 << 20)}});
+}
+
+/// One workload: prints the result line.
 struct Workload {
   std::string_view name;
   void (*run)();
 };
 
-const std::vector<Workload>& weir_workloads();
+/// Operators alone, by Weir and by hand.
+const std::vector<Workload>& operator_workloads();
 const std::vector<Workload>& hand_workloads();
+/// Views of a database, and the same bytes written by RocksDB alone.
+const std::vector<Workload>& view_workloads();
+const std::vector<Workload>& raw_workloads();
 
 }  // namespace weir::bench::views

@@ -7,15 +7,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <weir/bench/actors/measure.hpp>
 #include <weir/bench/views/changes.hpp>
 #include <weir/bench/views/sizes.hpp>
 
 namespace weir::bench::views {
 namespace {
-
-using actors::print_result;
-using actors::Stopwatch;
 
 /// Keeps the compiler from leaving out what nobody reads.
 template <class T>
@@ -32,16 +28,15 @@ void run_orders(const char* name, const OrderLoad& load, Query query) {
     query.apply(batch, out);
   }
   std::int64_t changes = 0;
-  Stopwatch watch;
-  watch.start();
-  for (const OrderBatch& batch : load.changing) {
-    out.clear();
-    query.apply(batch, out);
-    keep(out);
-    changes += static_cast<std::int64_t>(batch.size());
-  }
-  watch.stop();
-  print_result(name, watch.elapsed_ns() / static_cast<double>(changes), "ns");
+  const double elapsed_ns = measured([&] {
+    for (const OrderBatch& batch : load.changing) {
+      out.clear();
+      query.apply(batch, out);
+      keep(out);
+      changes += static_cast<std::int64_t>(batch.size());
+    }
+  });
+  print_changes(name, elapsed_ns, changes);
 }
 
 void filter_map() {
@@ -55,23 +50,22 @@ void filter_map() {
   const OrderLoad load = make_orders(10'000, 0, filter_map_changes());
   std::int64_t changes = 0;
   std::vector<Out> out;
-  Stopwatch watch;
-  watch.start();
-  for (int round = 0; round < filter_map_rounds; ++round) {
-    for (const OrderBatch& batch : load.changing) {
-      out.clear();
-      for (const OrderChange& change : batch) {
-        if (change.amount <= 300) continue;
-        out.push_back({change.id, change.amount * 2,
-                       change.price * static_cast<double>(change.amount), change.customer % 16,
-                       change.weight});
+  const double elapsed_ns = measured([&] {
+    for (int round = 0; round < filter_map_rounds; ++round) {
+      for (const OrderBatch& batch : load.changing) {
+        out.clear();
+        for (const OrderChange& change : batch) {
+          if (change.amount <= 300) continue;
+          out.push_back({change.id, change.amount * 2,
+                         change.price * static_cast<double>(change.amount), change.customer % 16,
+                         change.weight});
+        }
+        keep(out);
+        changes += static_cast<std::int64_t>(batch.size());
       }
-      keep(out);
-      changes += static_cast<std::int64_t>(batch.size());
     }
-  }
-  watch.stop();
-  print_result("filter_map", watch.elapsed_ns() / static_cast<double>(changes), "ns");
+  });
+  print_changes("filter_map", elapsed_ns, changes);
 }
 
 /// count, sum and max of each group, under removal.
@@ -206,21 +200,20 @@ void join() {
   }
   std::int64_t changes = 0;
   std::size_t next_move = 0;
-  Stopwatch watch;
-  watch.start();
-  for (std::size_t index = 0; index < load.changing.size(); ++index) {
-    out.clear();
-    hash_join.apply(load.changing[index], out);
-    changes += static_cast<std::int64_t>(load.changing[index].size());
-    if (index % 8 == 7 && next_move < moving.size()) {
-      hash_join.apply(moving[next_move], out);
-      changes += static_cast<std::int64_t>(moving[next_move].size());
-      ++next_move;
+  const double elapsed_ns = measured([&] {
+    for (std::size_t index = 0; index < load.changing.size(); ++index) {
+      out.clear();
+      hash_join.apply(load.changing[index], out);
+      changes += static_cast<std::int64_t>(load.changing[index].size());
+      if (index % 8 == 7 && next_move < moving.size()) {
+        hash_join.apply(moving[next_move], out);
+        changes += static_cast<std::int64_t>(moving[next_move].size());
+        ++next_move;
+      }
+      keep(out);
     }
-    keep(out);
-  }
-  watch.stop();
-  print_result("join", watch.elapsed_ns() / static_cast<double>(changes), "ns");
+  });
+  print_changes("join", elapsed_ns, changes);
 }
 
 /// The ten largest orders of each customer.
@@ -291,6 +284,73 @@ void top_n() {
   run_orders<OrderChange>("top_n", make_orders(top_groups(), top_loaded(), top_changed()), Tops());
 }
 
+/// count and sum of each customer in each window.
+class Panes {
+ public:
+  struct Row {
+    std::int64_t start;
+    std::int64_t customer;
+    std::int64_t count;
+    std::int64_t sum;
+    std::int64_t weight;
+  };
+
+  void apply(const OrderBatch& batch, std::vector<Row>& out) {
+    touched_.clear();
+    for (const OrderChange& change : batch) {
+      const std::int64_t last = event_time(change) / pane_microseconds;
+      for (std::int64_t pane = last - panes_per_row + 1; pane <= last; ++pane) {
+        const Key key{pane * pane_microseconds, change.customer};
+        Group& group = groups_[key];
+        if (group.batch != batch_) {
+          group.batch = batch_;
+          touched_.push_back(key);
+          if (group.count > 0) out.push_back({key.start, key.customer, group.count, group.sum, -1});
+        }
+        group.count += change.weight;
+        group.sum += change.weight * change.amount;
+      }
+    }
+    for (const Key& key : touched_) {
+      const auto at = groups_.find(key);
+      const Group& group = at->second;
+      if (group.count > 0) {
+        out.push_back({key.start, key.customer, group.count, group.sum, 1});
+      } else {
+        groups_.erase(at);
+      }
+    }
+    ++batch_;
+  }
+
+ private:
+  struct Key {
+    std::int64_t start;
+    std::int64_t customer;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const noexcept {
+      const std::hash<std::int64_t> hash;
+      return hash(key.start) * 31 + hash(key.customer);
+    }
+  };
+  struct Group {
+    std::int64_t count = 0;
+    std::int64_t sum = 0;
+    std::int64_t batch = -1;
+  };
+
+  std::unordered_map<Key, Group, Hash> groups_;
+  std::vector<Key> touched_;
+  std::int64_t batch_ = 0;
+};
+
+void window() {
+  run_orders<Panes::Row>("window", make_orders(window_customers, window_loaded(), window_changed()),
+                         Panes());
+}
+
 }  // namespace
 
 const std::vector<Workload>& hand_workloads() {
@@ -298,7 +358,8 @@ const std::vector<Workload>& hand_workloads() {
                                                {"group_by_10k", &group_by_few},
                                                {"group_by_1m", &group_by_many},
                                                {"join", &join},
-                                               {"top_n", &top_n}};
+                                               {"top_n", &top_n},
+                                               {"window", &window}};
   return workloads;
 }
 

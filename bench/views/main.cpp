@@ -1,10 +1,11 @@
-// `weir_bench_views weir|hand <workload>`: one workload, done by Weir's operators or by a loop
-// written for it.
+// `weir_bench_views weir|hand|views|raw <workload>`: one workload, done by Weir's operators or by a
+// loop written for it, by views of a database or by RocksDB alone.
 
 #include <cstdio>
 #include <unordered_map>
 
 #include <weir/bench/views/changes.hpp>
+#include <weir/bench/views/view_workloads.hpp>
 
 namespace weir::bench::views {
 namespace {
@@ -85,19 +86,48 @@ std::vector<CustomerBatch> move_customers(std::int64_t customers, std::int64_t c
   return batches.take();
 }
 
+namespace {
+
+struct ViewWorkloads {
+  ViewWorkloads() {
+    add_query_workloads(views, raw);
+    add_freshness_workloads(views);
+    add_backfill_workloads(views);
+    add_state_workloads(views);
+  }
+
+  std::vector<Workload> views;
+  std::vector<Workload> raw;
+};
+
+const ViewWorkloads& all_view_workloads() {
+  static const ViewWorkloads workloads;
+  return workloads;
+}
+
+}  // namespace
+
+const std::vector<Workload>& view_workloads() { return all_view_workloads().views; }
+const std::vector<Workload>& raw_workloads() { return all_view_workloads().raw; }
+
 }  // namespace weir::bench::views
 
 int main(int argc, char** argv) {
   using namespace weir::bench::views;
+  const auto workloads_of = [](std::string_view subject) {
+    if (subject == "hand") return hand_workloads();
+    if (subject == "views") return view_workloads();
+    if (subject == "raw") return raw_workloads();
+    return operator_workloads();
+  };
   if (argc == 3) {
-    const std::string_view subject = argv[1];
-    for (const auto& workload : subject == "hand" ? hand_workloads() : weir_workloads()) {
+    for (const auto& workload : workloads_of(argv[1])) {
       if (workload.name == argv[2]) {
         workload.run();
         return 0;
       }
     }
   }
-  std::fprintf(stderr, "usage: %s weir|hand <workload>\n", argv[0]);
+  std::fprintf(stderr, "usage: %s weir|hand|views|raw <workload>\n", argv[0]);
   return 2;
 }

@@ -36,7 +36,7 @@ bool ConflictWindow::Writes::has_within(std::string_view begin,
 }
 
 void ConflictWindow::add(Version version, Writes writes) {
-  for (std::size_t i = 0; i < writes.size(); ++i) last_writes_[hash(writes[i])] = version;
+  for (std::size_t i = 0; i < writes.size(); ++i) last_writes_.set(hash(writes[i]), version);
   keys_ += writes.size();
   commits_.push_back({version, std::move(writes)});
   while (keys_ > keys_max_ && commits_.size() > 1) forget_oldest();
@@ -48,18 +48,15 @@ void ConflictWindow::forget_until(Version version) {
 
 void ConflictWindow::forget_oldest() {
   const Entry& oldest = commits_.front();
-  for (std::size_t i = 0; i < oldest.writes.size(); ++i) {
-    const auto last = last_writes_.find(hash(oldest.writes[i]));
-    if (last != last_writes_.end() && last->second == oldest.version) last_writes_.erase(last);
-  }
+  for (std::size_t i = 0; i < oldest.writes.size(); ++i)
+    last_writes_.forget(hash(oldest.writes[i]), oldest.version);
   keys_ -= oldest.writes.size();
   floor_ = oldest.version;
   commits_.pop_front();
 }
 
 Version ConflictWindow::last_write(std::uint64_t hash) const noexcept {
-  const auto last = last_writes_.find(hash);
-  return last == last_writes_.end() ? Version{} : last->second;
+  return last_writes_.find(hash);
 }
 
 bool ConflictWindow::has_range_write(std::string_view begin, std::string_view end,

@@ -5,9 +5,9 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include <weir/storage/internal/last_writes.hpp>
 #include <weir/storage/version.hpp>
 
 namespace weir::storage::internal {
@@ -62,7 +62,7 @@ class ConflictWindow {
   const std::size_t keys_max_;
   std::size_t keys_ = 0;
   std::deque<Entry> commits_;
-  std::unordered_map<std::uint64_t, Version> last_writes_;
+  LastWrites last_writes_;
 };
 
 }  // namespace weir::storage::internal

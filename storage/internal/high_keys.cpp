@@ -25,6 +25,12 @@ void HighKeys::raise(const std::vector<Write>& writes) {
   }
 }
 
+bool HighKeys::is_beyond(std::string_view row_key) const {
+  const std::lock_guard lock(mutex_);
+  const auto highest = highest_.find(space_of(row_key));
+  return highest != highest_.end() && row_key > highest->second;
+}
+
 void HighKeys::mark_new(std::vector<Write>& writes) const {
   const std::lock_guard lock(mutex_);
   for (Write& write : writes) {

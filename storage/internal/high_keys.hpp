@@ -22,6 +22,8 @@ class HighKeys {
   bool is_known(std::uint32_t space) const;
   /// Must come before the rows can be seen. Tells nothing of spaces that are not known.
   void raise(const std::vector<Write>& writes);
+  /// Whether there is surely no such row, in any version since its space was opened.
+  bool is_beyond(std::string_view row_key) const;
   /// Marks rows that are new, as far as is known without looking.
   void mark_new(std::vector<Write>& writes) const;
 

@@ -1,6 +1,7 @@
 #include <weir/storage/internal/transaction_state.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <weir/runtime/blocking_pool.hpp>
@@ -77,6 +78,9 @@ PendingRead TransactionState::read(Family family, std::string key) {
     return Result<PendingRead::Bytes>(own->second.value);
   }
   reads_.push_back(ConflictWindow::hash(key));
+  if (family == Family::rows && core()->high_keys.is_beyond(key)) {
+    return Result<PendingRead::Bytes>(std::nullopt);
+  }
   return PendingRead(PointRead{core(), family, std::move(key), snapshot()});
 }
 
@@ -100,7 +104,10 @@ void TransactionState::write(WriteKind kind, std::string key, std::optional<std:
   if (bytes_ > transaction_bytes_max) {
     return note_error(too_large("a transaction", bytes_, transaction_bytes_max));
   }
-  writes_.insert_or_assign(std::move(key), Slot{kind, std::move(value), writes_made_++});
+  // Most are written in order, so that each is behind the last.
+  const auto hint = last_write_ == writes_.end() ? last_write_ : std::next(last_write_);
+  last_write_ =
+      writes_.insert_or_assign(hint, std::move(key), Slot{kind, std::move(value), writes_made_++});
 }
 
 void TransactionState::drop(std::uint32_t space, std::string catalog_key) {

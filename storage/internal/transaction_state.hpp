@@ -35,6 +35,7 @@ class TransactionState {
   using Own = Writes::value_type;
 
   explicit TransactionState(Pin pin) : pin_(std::move(pin)) {}
+  TransactionState(TransactionState&&) = delete;
 
   Version snapshot() const noexcept { return pin_.version(); }
   const std::shared_ptr<StoreCore>& core() const noexcept { return pin_.core(); }
@@ -75,6 +76,7 @@ class TransactionState {
 
   Pin pin_;
   Writes writes_;
+  Writes::iterator last_write_ = writes_.end();
   std::vector<std::uint64_t> reads_;
   std::vector<ReadRange> ranges_;
   std::vector<std::uint32_t> read_spaces_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <weir/storage/errc.hpp>
 #include <weir/storage/internal/row_format.hpp>
 #include <weir/tests/storage/support/store_fixture.hpp>
 
@@ -25,6 +26,7 @@ bool is_marked(const HighKeys& keys, std::uint32_t space, std::string_view key,
                WriteKind kind = WriteKind::row) {
   std::vector<Write> writes{{.kind = kind, .key = row_key(space, key), .value = "v"}};
   keys.mark_new(writes);
+  if (kind == WriteKind::row) EXPECT_EQ(keys.is_beyond(writes[0].key), writes[0].is_before_known);
   return writes[0].is_before_known;
 }
 
@@ -111,6 +113,16 @@ TEST_P(AppendTest, SeesARowThatAnotherTransactionAppendedFirst) {
   ASSERT_TRUE(run(first.commit()));
   ASSERT_TRUE(run(second.commit()));
   EXPECT_EQ(last_change(rows), ChangeKind::update);
+}
+
+TEST_P(AppendTest, WhoFoundNoRowConflictsWithWhoAppendsIt) {
+  const auto rows = open_rows("rows");
+  auto first = store().begin();
+  EXPECT_EQ(first.get(rows, 1).blocking().value(), std::nullopt);
+  ASSERT_TRUE(put(rows, 1));
+  EXPECT_EQ(first.get(rows, 1).blocking().value(), std::nullopt);
+  first.put(rows, 2, "b");
+  EXPECT_EQ(run(first.commit()).error(), Errc::conflict);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <coroutine>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
-#include <weir/runtime/internal/spin_lock.hpp>
 #include <weir/runtime/internal/waiter.hpp>
 #include <weir/runtime/result.hpp>
 
@@ -43,7 +43,8 @@ class SequenceBarrier {
   Error reason() noexcept;
 
   std::atomic<std::uint64_t> published_;
-  internal::SpinLock lock_;
+  // Held while others are woken, who may need it at once: too long to spin for it.
+  std::mutex lock_;
   // Guarded by `lock_`.
   Wait* first_ = nullptr;
   bool is_closed_ = false;

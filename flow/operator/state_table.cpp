@@ -1,7 +1,5 @@
 #include <weir/flow/operator/state_table.hpp>
 
-#include <memory>
-
 namespace weir::flow::operators {
 
 using internal::hash_bytes;
@@ -28,7 +26,7 @@ std::string_view StateTable::Slot::value() const noexcept {
 
 Record& StateTable::Slot::record() {
   if (record_ == nullptr) record_ = table_->index_.find(key_, hash_);
-  if (record_ == nullptr) record_ = table_->insert(Record::make(key_, 0), hash_);
+  if (record_ == nullptr) record_ = table_->insert(table_->make(key_, 0), hash_);
   return *record_;
 }
 
@@ -54,14 +52,22 @@ void StateTable::Slot::remove() {
   if (exists()) table_->pending_[pending()].is_removal = true;
 }
 
-std::uint32_t& StateTable::Slot::mark() {
-  pending();
-  return record_->mark;
-}
+std::uint32_t& StateTable::Slot::mark() { return table_->pending_[pending()].mark; }
 
 StateTable::~StateTable() {
   for (std::size_t place = 0; place < index_.places(); ++place)
-    Record::Ptr(index_.at(place)).reset();
+    if (index_.at(place) != nullptr) free(index_.at(place));
+}
+
+Record* StateTable::make(std::string_view key, std::size_t value_capacity) {
+  void* memory = pool_.take(Record::bytes_for(key, value_capacity));
+  return Record::make_at(memory, key, value_capacity);
+}
+
+void StateTable::free(Record* record) noexcept { pool_.give_back(record, record->bytes()); }
+
+std::size_t StateTable::memory_of(const Record& record) noexcept {
+  return internal::RecordPool::memory_of(record.bytes());
 }
 
 void StateTable::prefetch(std::span<const std::string_view> keys) {
@@ -74,7 +80,29 @@ void StateTable::prefetch(std::span<const std::string_view> keys) {
 }
 
 Result<StateTable::Slot> StateTable::find(std::string_view key) {
-  const std::uint64_t hash = hash_bytes(key);
+  return find(key, hash_bytes(key));
+}
+
+Result<> StateTable::find_all(std::span<const std::string_view> keys, std::vector<Slot>& found) {
+  prefetch(keys);
+  found.clear();
+  found.reserve(keys.size());
+  const bool is_all_here = is_complete_ || shared_->reader == nullptr;
+  for (std::size_t at = 0; at < keys.size(); ++at) {
+    if (is_all_here) {
+      Record* record = index_.find(keys[at], hashes_[at]);
+      if (record != nullptr) record->was_used = true;
+      found.push_back(Slot(*this, keys[at], hashes_[at], record));
+      continue;
+    }
+    auto slot = find(keys[at], hashes_[at]);
+    if (!slot) return std::move(slot).error();
+    found.push_back(*slot);
+  }
+  return {};
+}
+
+Result<StateTable::Slot> StateTable::find(std::string_view key, std::uint64_t hash) {
   Record* record = index_.find(key, hash);
   if (record != nullptr) {
     record->was_used = true;
@@ -90,21 +118,21 @@ Result<Record*> StateTable::load(std::string_view key, std::uint64_t hash) {
   auto value = shared_->reader->get(prefix_ + key);
   if (!value) return std::move(value).error();
   if (!value->has_value()) return static_cast<Record*>(nullptr);
-  Record::Ptr record = Record::make(key, (*value)->size());
+  Record* record = make(key, (*value)->size());
   record->set_value(**value);
-  return insert(std::move(record), hash);
+  return insert(record, hash);
 }
 
-Record* StateTable::insert(Record::Ptr record, std::uint64_t hash) {
-  memory_ += record->memory();
-  index_.insert(record.get(), hash);
-  return record.release();
+Record* StateTable::insert(Record* record, std::uint64_t hash) {
+  memory_ += memory_of(*record);
+  index_.insert(record, hash);
+  return record;
 }
 
 void StateTable::erase(Record* record) noexcept {
-  memory_ -= record->memory();
+  memory_ -= memory_of(*record);
   index_.erase(record, hash_bytes(record->key()));
-  Record::Ptr(record).reset();
+  free(record);
 }
 
 void StateTable::visit_writes(const internal::VisitWrite& visit) const {
@@ -130,16 +158,15 @@ void StateTable::commit() {
     if (!record->fits(write.value.size())) {
       // Values that grow tend to grow again.
       const bool is_first = !record->exists();
-      Record::Ptr larger =
-          Record::make(record->key(), is_first ? write.value.size() : write.value.size() * 5 / 4);
-      memory_ += larger->memory() - record->memory();
-      index_.replace(record, larger.get(), hash_bytes(record->key()));
-      Record::Ptr(record).reset();
-      record = larger.release();
+      Record* larger =
+          make(record->key(), is_first ? write.value.size() : write.value.size() * 5 / 4);
+      memory_ += memory_of(*larger) - memory_of(*record);
+      index_.replace(record, larger, hash_bytes(record->key()));
+      free(record);
+      record = larger;
     }
     record->set_value(write.value);
     record->pending = Record::not_pending;
-    record->mark = 0;
   }
   pending_.clear();
 }
@@ -148,7 +175,6 @@ void StateTable::roll_back() {
   for (std::uint32_t index = 0; index < pending_.size(); ++index) {
     Record* record = pending_[index].place;
     record->pending = Record::not_pending;
-    record->mark = 0;
     if (!record->exists()) erase(record);
   }
   pending_.clear();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <weir/flow/operator/internal/hash_index.hpp>
+#include <weir/flow/operator/internal/record_pool.hpp>
 #include <weir/flow/operator/internal/table.hpp>
 
 namespace weir::flow::operators {
@@ -56,6 +57,8 @@ class StateTable final : public internal::Table {
   void prefetch(std::span<const std::string_view> keys);
   /// `key` must outlive the slot, or the slot's first write.
   Result<Slot> find(std::string_view key);
+  /// The same for many, faster: what they need is fetched from memory at the same time.
+  Result<> find_all(std::span<const std::string_view> keys, std::vector<Slot>& found);
 
   void visit_writes(const internal::VisitWrite& visit) const override;
   void commit() override;
@@ -64,17 +67,22 @@ class StateTable final : public internal::Table {
   void evict(std::size_t bytes) override;
 
  private:
+  Result<Slot> find(std::string_view key, std::uint64_t hash);
   Result<internal::Record*> load(std::string_view key, std::uint64_t hash);
-  internal::Record* insert(internal::Record::Ptr record, std::uint64_t hash);
+  internal::Record* make(std::string_view key, std::size_t value_capacity);
+  void free(internal::Record* record) noexcept;
+  static std::size_t memory_of(const internal::Record& record) noexcept;
+  internal::Record* insert(internal::Record* record, std::uint64_t hash);
   void erase(internal::Record* record) noexcept;
 
   const internal::StateShared* shared_;
   internal::TablePrefix prefix_;
   /// Whether what is not in memory is nowhere.
   bool is_complete_;
-  internal::HashIndex<internal::Record> index_;  // owns the records
+  internal::RecordPool pool_;
+  internal::HashIndex<internal::Record> index_;  // of the records, which are in `pool_`
   internal::PendingWrites<internal::Record*> pending_;
-  std::vector<std::uint64_t> hashes_;  // of keys to prefetch, to use its memory again
+  std::vector<std::uint64_t> hashes_;  // of keys to be found, to use its memory again
   std::size_t memory_ = 0;
   std::size_t hand_ = 0;  // where the sweep goes on
 };

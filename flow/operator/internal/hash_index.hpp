@@ -34,85 +34,92 @@ inline std::uint64_t hash_bytes(std::string_view bytes) noexcept {
 /// Finds entries by their keys. Does not own them.
 ///
 /// Open addressing with linear probing; an entry that goes leaves no trace, as those behind it move
-/// up.
+/// up. What tells most entries apart, a byte of their hashes, lies beside them, not among them:
+/// nine bytes a place.
 template <class Entry>
 class HashIndex {
  public:
   std::size_t size() const noexcept { return size_; }
-  std::size_t memory() const noexcept { return slots_.size() * sizeof(Slot); }
+  std::size_t memory() const noexcept { return entries_.size() * (sizeof(Entry*) + sizeof(Tag)); }
 
   Entry* find(std::string_view key, std::uint64_t hash) const noexcept {
-    if (slots_.empty()) return nullptr;
+    if (entries_.empty()) return nullptr;
+    const Tag tag = tag_of(hash);
     for (std::size_t at = hash & mask();; at = (at + 1) & mask()) {
-      const Slot& slot = slots_[at];
-      if (slot.entry == nullptr) return nullptr;
-      if (slot.hash == static_cast<std::uint32_t>(hash >> 32) && slot.entry->key() == key)
-        return slot.entry;
+      if (tags_[at] == none) return nullptr;
+      if (tags_[at] == tag && entries_[at]->key() == key) return entries_[at];
     }
   }
 
   /// Has the processor fetch what `find` looks at first.
   void prefetch(std::uint64_t hash) const noexcept {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+    if (entries_.empty()) return;
+    __builtin_prefetch(&tags_[hash & mask()]);
+    __builtin_prefetch(&entries_[hash & mask()]);
   }
   /// An entry that may be the one that is looked for; null if there is none.
   const Entry* likely(std::uint64_t hash) const noexcept {
-    return slots_.empty() ? nullptr : slots_[hash & mask()].entry;
+    return entries_.empty() ? nullptr : entries_[hash & mask()];
   }
 
   /// Its key must not be there yet.
   void insert(Entry* entry, std::uint64_t hash) {
-    if ((size_ + 1) * 4 > slots_.size() * 3) grow();
+    if ((size_ + 1) * 4 > entries_.size() * 3) grow();
     place(entry, hash);
     ++size_;
   }
 
   void replace(Entry* entry, Entry* with, std::uint64_t hash) noexcept {
-    slots_[position_of(entry, hash)].entry = with;
+    entries_[position_of(entry, hash)] = with;
   }
 
   void erase(Entry* entry, std::uint64_t hash) noexcept {
     std::size_t hole = position_of(entry, hash);
-    for (std::size_t at = (hole + 1) & mask(); slots_[at].entry != nullptr;
-         at = (at + 1) & mask()) {
-      const std::size_t home = hash_bytes(slots_[at].entry->key()) & mask();
+    for (std::size_t at = (hole + 1) & mask(); tags_[at] != none; at = (at + 1) & mask()) {
+      const std::size_t home = hash_bytes(entries_[at]->key()) & mask();
       if (((at - home) & mask()) < ((at - hole) & mask())) continue;
-      slots_[hole] = slots_[at];
+      entries_[hole] = entries_[at];
+      tags_[hole] = tags_[at];
       hole = at;
     }
-    slots_[hole].entry = nullptr;
+    entries_[hole] = nullptr;
+    tags_[hole] = none;
     --size_;
   }
 
   /// How many places there are, some of them empty: for sweeps that go on where they left off.
-  std::size_t places() const noexcept { return slots_.size(); }
-  Entry* at(std::size_t place) const noexcept { return slots_[place].entry; }
+  std::size_t places() const noexcept { return entries_.size(); }
+  Entry* at(std::size_t place) const noexcept { return entries_[place]; }
 
  private:
-  struct Slot {
-    Entry* entry = nullptr;
-    std::uint32_t hash = 0;  // the upper half: the lower half is the place
-  };
+  using Tag = std::uint8_t;
+  static constexpr Tag none = 0;
 
-  std::size_t mask() const noexcept { return slots_.size() - 1; }
+  /// Of the highest bits: the lowest are the place.
+  static Tag tag_of(std::uint64_t hash) noexcept { return static_cast<Tag>(hash >> 56 | 1); }
+  std::size_t mask() const noexcept { return entries_.size() - 1; }
   std::size_t position_of(const Entry* entry, std::uint64_t hash) const noexcept {
     std::size_t at = hash & mask();
-    while (slots_[at].entry != entry) at = (at + 1) & mask();
+    while (entries_[at] != entry) at = (at + 1) & mask();
     return at;
   }
   void place(Entry* entry, std::uint64_t hash) noexcept {
     std::size_t at = hash & mask();
-    while (slots_[at].entry != nullptr) at = (at + 1) & mask();
-    slots_[at] = {entry, static_cast<std::uint32_t>(hash >> 32)};
+    while (tags_[at] != none) at = (at + 1) & mask();
+    entries_[at] = entry;
+    tags_[at] = tag_of(hash);
   }
   void grow() {
-    std::vector<Slot> old(slots_.empty() ? 16 : slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& slot : old)
-      if (slot.entry != nullptr) place(slot.entry, hash_bytes(slot.entry->key()));
+    std::vector<Entry*> old(entries_.empty() ? 16 : entries_.size() * 2);
+    old.swap(entries_);
+    tags_.assign(entries_.size(), none);
+    for (Entry* entry : old)
+      if (entry != nullptr) place(entry, hash_bytes(entry->key()));
   }
 
-  std::vector<Slot> slots_;  // a power of two, or none
+  // By place: a power of two of them, or none.
+  std::vector<Entry*> entries_;
+  std::vector<Tag> tags_;  // `none` where there is no entry
   std::size_t size_ = 0;
 };
 

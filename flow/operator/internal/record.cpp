@@ -11,13 +11,13 @@ void Record::Free::operator()(Record* record) const noexcept {
 }
 
 Record::Record(std::string_view key, std::size_t value_capacity) noexcept
-    : key_size_(static_cast<std::uint32_t>(key.size())),
+    : key_size_(static_cast<std::uint32_t>(key.size()) & key_size_max),
       capacity_(static_cast<std::uint32_t>(value_capacity)) {
-  if (!key.empty()) std::memcpy(bytes(), key.data(), key.size());
+  if (!key.empty()) std::memcpy(content(), key.data(), key.size());
 }
 
 Record::Ptr Record::make(std::string_view key, std::size_t value_capacity) {
-  void* memory = ::operator new(sizeof(Record) + key.size() + value_capacity);
+  void* memory = ::operator new(bytes_for(key, value_capacity));
   return Ptr(::new (memory) Record(key, value_capacity));
 }
 
@@ -31,14 +31,14 @@ Record::Ptr Record::make_in(Ptr gone, std::string_view key, std::size_t value_ca
 }
 
 void Record::set_value(std::string_view value) noexcept {
-  if (!value.empty()) std::memcpy(bytes() + key_size_, value.data(), value.size());
+  if (!value.empty()) std::memcpy(content() + key_size_, value.data(), value.size());
   value_size_ = static_cast<std::uint32_t>(value.size());
-  exists_ = true;
+  exists_ = 1;
 }
 
 void Record::clear_value() noexcept {
   value_size_ = 0;
-  exists_ = false;
+  exists_ = 0;
 }
 
 }  // namespace weir::flow::operators::internal

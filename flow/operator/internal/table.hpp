@@ -50,6 +50,8 @@ class PendingWrites {
     Place place;
     std::string value;
     bool is_removal = false;
+    /// For the operator: which of its groups of rows this is.
+    std::uint32_t mark = 0;
   };
 
   std::size_t size() const noexcept { return count_; }
@@ -62,6 +64,7 @@ class PendingWrites {
   std::uint32_t add(Place place) {
     if (count_ == blocks_.size() * block_size) blocks_.push_back(std::make_unique<Block>());
     (*this)[count_].place = std::move(place);
+    (*this)[count_].mark = 0;
     return count_++;
   }
   void clear() noexcept { count_ = 0; }

@@ -280,7 +280,7 @@ class StateModel {
   void touch_table() {
     const std::string key = std::to_string(below(60));
     if (below(2) == 0) table_->prefetch(std::vector<std::string_view>{key, "none"});
-    auto slot = table_->find(key).value();
+    auto slot = below(2) == 0 ? table_->find(key).value() : find_among_others(key);
     const auto at = wanted_.find(key);
     ASSERT_EQ(slot.exists(), at != wanted_.end());
     if (at != wanted_.end()) {
@@ -292,6 +292,13 @@ class StateModel {
     } else if (below(2) == 0) {
       slot.put(wanted_[key] = text(40));
     }
+  }
+  StateTable::Slot find_among_others(const std::string& key) {
+    std::vector<StateTable::Slot> found;
+    const std::vector<std::string_view> keys{key, "none", key};
+    EXPECT_TRUE(table_->find_all(keys, found));
+    EXPECT_FALSE(found[1].exists());
+    return found[2];
   }
   void touch_group() {
     const std::string key = "group " + std::to_string(below(4)) + ";";

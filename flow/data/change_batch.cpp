@@ -110,6 +110,7 @@ ChangeBatch ChangeBatch::negated() const {
 }
 
 ChangeBatch ChangeBatch::consolidated() const {
+  if (is_consolidated_) return *this;
   FirstRows first(columns_, size());
   std::vector<Weight> sums(size(), 0);
   for (std::uint32_t row = 0; row < size(); ++row) sums[first.first_like(row)] += (*weights_)[row];
@@ -120,10 +121,13 @@ ChangeBatch ChangeBatch::consolidated() const {
     kept.push_back(row);
     weights.push_back(sums[row]);
   }
-  if (kept.size() == size()) return *this;
-  ChangeBatch batch(schema_, take_rows(columns_, kept), std::move(weights));
-  batch.version = version;
-  batch.origin = origin;
+  ChangeBatch batch = *this;
+  if (kept.size() != size()) {
+    batch = ChangeBatch(schema_, take_rows(columns_, kept), std::move(weights));
+    batch.version = version;
+    batch.origin = origin;
+  }
+  batch.note_consolidated();
   return batch;
 }
 

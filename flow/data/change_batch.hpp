@@ -44,6 +44,8 @@ class ChangeBatch {
   /// The same changes with each row once, in the order they first appear; rows that came as often
   /// as they went are gone.
   ChangeBatch consolidated() const;
+  /// Who made it knows that no two of its rows are equal, and no weight is zero.
+  void note_consolidated() noexcept { is_consolidated_ = true; }
 
   /// The commit that made these changes.
   storage::Version version = {};
@@ -54,6 +56,7 @@ class ChangeBatch {
   SchemaRef schema_;
   Columns columns_;
   std::shared_ptr<const std::vector<Weight>> weights_;
+  bool is_consolidated_ = false;
 };
 
 /// Makes a batch row by row.

@@ -74,6 +74,21 @@ struct Ordered<std::uint8_t> {
   }
 };
 
+/// The bytes of `Ordered`, where there is room for them.
+template <class T>
+void put_one(const T& value, char* to) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    // Written out, as most keys are numbers.
+    const auto flip = std::is_signed_v<T> ? std::uint64_t{1} << 63 : std::uint64_t{0};
+    const std::uint64_t bits = static_cast<std::uint64_t>(value) ^ flip;
+    for (unsigned byte = 0; byte < 8; ++byte) to[byte] = static_cast<char>(bits >> (56 - 8 * byte));
+  } else {
+    std::string bytes;
+    Ordered<T>::append(value, bytes);
+    std::ranges::copy(bytes, to);
+  }
+}
+
 /// Few bytes for small numbers.
 template <class T>
 struct Compact {
@@ -157,6 +172,31 @@ void append_ordered(const Column& column, std::size_t row, std::string& out) {
       KeyCodec<std::string_view>::encode(column.strings()[row], out);
     } else {
       Ordered<T>::append(column.values<T>()[row], out);
+    }
+  });
+}
+
+std::optional<std::size_t> ordered_width(const Column& column) noexcept {
+  if (column.has_nulls()) return std::nullopt;
+  return visit_kind(column.type().kind, [](auto kind) -> std::optional<std::size_t> {
+    using T = StoredType<kind()>;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      return std::nullopt;
+    } else {
+      return 1 + sizeof(T);
+    }
+  });
+}
+
+void put_ordered(const Column& column, char* to, std::size_t stride) {
+  visit_kind(column.type().kind, [&](auto kind) {
+    using T = StoredType<kind()>;
+    if constexpr (!std::is_same_v<T, std::string_view>) {
+      for (const T& value : column.values<T>()) {
+        *to = '\1';
+        put_one(value, to + 1);
+        to += stride;
+      }
     }
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,12 @@ namespace weir::flow::data {
 /// Appends a value so that the bytes of one column's values have their order, nulls first. No
 /// value's bytes begin with those of another.
 void append_ordered(const Column& column, std::size_t row, std::string& out);
+/// What `append_ordered` appends for each value of the column; none if that differs, as some are
+/// null or of different lengths.
+std::optional<std::size_t> ordered_width(const Column& column) noexcept;
+/// The same bytes for all rows of a column that has such a width: those of the first at `to`, and
+/// each `stride` behind the one before.
+void put_ordered(const Column& column, char* to, std::size_t stride);
 /// Takes what `append_ordered` appended, onto the end of a column. False if it is something else.
 bool take_ordered(std::string_view& in, Column& column);
 /// The same for the next value of each of many rows, all onto the end of one column.

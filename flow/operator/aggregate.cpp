@@ -6,6 +6,7 @@
 
 #include <weir/flow/data/errc.hpp>
 #include <weir/flow/operator/internal/accumulator.hpp>
+#include <weir/flow/operator/internal/encoded_rows.hpp>
 #include <weir/flow/operator/internal/projection.hpp>
 #include <weir/flow/operator/internal/row_bytes.hpp>
 
@@ -27,6 +28,8 @@ struct Parts {
   internal::Projection projection;  // the group columns, then the arguments of aggregates
   std::size_t group_columns = 0;
   std::vector<AggregatePart> aggregates = {};
+  /// Then a group may seem changed although its row is the same.
+  bool has_order = false;
 };
 
 class AggregateOperator final : public Operator {
@@ -74,41 +77,29 @@ class AggregateOperator final : public Operator {
         computed.columns.begin() + static_cast<std::ptrdiff_t>(parts_.group_columns));
     rows_.group_of.resize(rows);
     encode_keys(rows);
-    groups_->prefetch(keys_);
+    if (auto found = groups_->find_all(keys_, found_); !found) return found;
     slots_.clear();
     // Marks of batches before this one, in the same cycle, are not above `mark_base_`.
     mark_base_ += last_groups_;
     last_groups_ = 0;
     if (mark_base_ > std::numeric_limits<std::uint32_t>::max() / 2) mark_base_ = 0;
     for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::string_view key = keys_[row];
-      auto slot = groups_->find(key);
-      if (!slot) return std::move(slot).error();
-      std::uint32_t& mark = slot->mark();
+      StateTable::Slot& slot = found_[row];
+      std::uint32_t& mark = slot.mark();
       if (mark <= mark_base_ || mark > mark_base_ + last_groups_) {
         mark = mark_base_ + ++last_groups_;
-        slots_.push_back(*slot);
+        slots_.push_back(slot);
         rows_.first_row.push_back(row);
-        rows_.keys.push_back(key);
+        rows_.keys.push_back(keys_[row]);
       }
       rows_.group_of[row] = mark - mark_base_ - 1;
     }
     return {};
   }
   void encode_keys(std::size_t rows) {
-    key_bytes_.clear();
+    encoded_keys_.encode(rows_.key_columns, rows);
     keys_.resize(rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t begin = key_bytes_.size();
-      internal::append_columns(rows_.key_columns, row, key_bytes_);
-      keys_[row] = {key_bytes_.data(), key_bytes_.size() - begin};
-    }
-    // They stay where they are only when the last is there.
-    const char* begin = key_bytes_.data();
-    for (std::string_view& key : keys_) {
-      key = {begin, key.size()};
-      begin += key.size();
-    }
+    for (std::size_t row = 0; row < rows; ++row) keys_[row] = encoded_keys_[row];
   }
 
   Result<> count_rows() {
@@ -209,7 +200,9 @@ class AggregateOperator final : public Operator {
       if (auto emitted = part.accumulator->emit(output_, *column); !emitted) return emitted;
       columns.push_back(std::move(column));
     }
-    out.emit(data::ChangeBatch(schema(), std::move(columns), weights_));
+    data::ChangeBatch batch(schema(), std::move(columns), weights_);
+    if (!parts_.has_order) batch.note_consolidated();
+    out.emit(std::move(batch));
     return {};
   }
   /// A group has one zero and one NaN, whichever its rows have.
@@ -242,8 +235,9 @@ class AggregateOperator final : public Operator {
 
   // Of one batch, kept to use their memory again. By row:
   GroupedRows rows_;
-  std::string key_bytes_;
+  internal::EncodedRows encoded_keys_;
   std::vector<std::string_view> keys_;
+  std::vector<StateTable::Slot> found_;
   // By group:
   std::vector<StateTable::Slot> slots_;
   std::vector<std::uint8_t> is_visible_[2];  // before and after
@@ -276,7 +270,9 @@ class PartsBuilder {
           !made)
         return std::move(made).error();
     }
-    return Parts{*std::move(projection), spec_.groups.size(), std::move(aggregates)};
+    const bool has_order =
+        std::ranges::any_of(aggregates, [](const AggregatePart& part) { return part.order != 0; });
+    return Parts{*std::move(projection), spec_.groups.size(), std::move(aggregates), has_order};
   }
 
   /// Group columns, then those of aggregates.

@@ -8,9 +8,29 @@
 namespace weir::flow::operators::internal {
 
 void EncodedRows::encode(std::span<const data::ColumnRef> columns, std::size_t rows) {
+  if (encode_fixed(columns, rows)) return;
   encode_each(rows, [columns](std::size_t row, std::string& bytes) {
     for (const data::ColumnRef& column : columns) data::append_ordered(*column, row, bytes);
   });
+}
+
+/// Column by column, where all rows have the same length.
+bool EncodedRows::encode_fixed(std::span<const data::ColumnRef> columns, std::size_t rows) {
+  std::size_t width = 0;
+  for (const data::ColumnRef& column : columns) {
+    const auto part = data::ordered_width(*column);
+    if (!part) return false;
+    width += *part;
+  }
+  bytes_.resize(rows * width);
+  char* to = bytes_.data();
+  for (const data::ColumnRef& column : columns) {
+    data::put_ordered(*column, to, width);
+    to += *data::ordered_width(*column);
+  }
+  ends_.resize(rows + 1);
+  for (std::size_t row = 0; row <= rows; ++row) ends_[row] = row * width;
+  return true;
 }
 
 Result<data::Columns> decode_rows(const data::Schema& schema, std::span<std::string_view> rows) {

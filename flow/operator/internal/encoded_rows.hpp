@@ -34,6 +34,8 @@ class EncodedRows {
   }
 
  private:
+  bool encode_fixed(std::span<const data::ColumnRef> columns, std::size_t rows);
+
   std::string bytes_;
   std::vector<std::size_t> ends_;  // of the row before, and of the last
 };

@@ -1,5 +1,6 @@
 #include <weir/flow/operator/internal/wide_sum.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -44,6 +45,25 @@ void divide(Limbs& limbs, std::uint64_t divisor) noexcept {
   if (rest >= divisor - rest) add(limbs, 1);
 }
 
+/// Most sums are small: the same bytes without a loop for each.
+void append_small(std::uint64_t number, std::string& out) {
+  const std::uint64_t sign = number >> 63 != 0 ? ~std::uint64_t{0} : 0;
+  const auto bits = static_cast<unsigned>(std::bit_width(number ^ sign));
+  const std::size_t size = number == 0 ? 0 : bits / 8 + 1;
+  std::array<char, 9> bytes;
+  bytes[0] = static_cast<char>(size);
+  for (unsigned at = 0; at < 8; ++at) bytes[1 + at] = static_cast<char>(number >> 8 * at);
+  out.append(bytes.data(), 1 + size);
+}
+
+/// Up to eight bytes, the lowest first, without what tells their number.
+std::uint64_t take_small(std::string_view bytes, bool is_negative) noexcept {
+  std::uint64_t number = is_negative ? ~std::uint64_t{0} : 0;
+  for (std::size_t at = bytes.size(); at-- > 0;)
+    number = number << 8 | static_cast<std::uint8_t>(bytes[at]);
+  return number;
+}
+
 }  // namespace
 
 bool WideSum::value(Int128& out) const noexcept {
@@ -78,12 +98,13 @@ bool WideSum::scaled(std::uint64_t factor, std::uint64_t divisor, Int128& out) c
 
 void WideSum::append_to(std::string& out) const {
   const Int128 high = this->high();
+  if (high == static_cast<std::int64_t>(low()) >> 63) return append_small(low(), out);
   std::array<char, 1 + bytes_max> bytes;
   for (unsigned at = 0; at < 8; ++at) bytes[1 + at] = static_cast<char>(low() >> 8 * at);
   for (unsigned at = 0; at < 16; ++at) bytes[9 + at] = static_cast<char>(high >> 8 * at);
   // As few as tell the sign.
   const char sign = high < 0 ? '\xFF' : '\0';
-  std::size_t size = high == static_cast<std::int64_t>(low()) >> 63 ? 8 : bytes_max;
+  std::size_t size = bytes_max;
   while (size > 0 && bytes[size] == sign &&
          (size == 1 ? sign == 0 : (bytes[size - 1] < 0) == (sign < 0)))
     --size;
@@ -96,13 +117,12 @@ bool WideSum::take(std::string_view& in) noexcept {
   const auto size = static_cast<std::uint8_t>(in[0]);
   if (size > bytes_max || in.size() <= size) return false;
   const bool is_negative = size != 0 && static_cast<std::uint8_t>(in[size]) >= 0x80;
-  low_ = is_negative ? ~std::uint64_t{0} : 0;
   high_ = is_negative ? ~UInt128{0} : 0;
-  for (unsigned at = 0; at < size; ++at) {
+  low_ = take_small(in.substr(1, std::min<std::size_t>(size, 8)), is_negative);
+  for (unsigned at = 8; at < size; ++at) {
     const std::uint64_t byte = static_cast<std::uint8_t>(in[1 + at]);
-    const unsigned shift = 8 * (at < 8 ? at : at - 8);
-    UInt128& half = at < 8 ? low_ : high_;
-    half = (half & ~(UInt128{0xFF} << shift)) | UInt128{byte} << shift;
+    const unsigned shift = 8 * (at - 8);
+    high_ = (high_ & ~(UInt128{0xFF} << shift)) | UInt128{byte} << shift;
   }
   in.remove_prefix(1 + std::size_t{size});
   return true;

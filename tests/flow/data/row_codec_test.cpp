@@ -35,6 +35,33 @@ TEST(OrderedBytes, AreInTheOrderOfTheValues) {
   }
 }
 
+TEST(OrderedBytes, AreTheSameColumnByColumn) {
+  std::size_t tried = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    RandomData random(seed);
+    const DataType type = random.type();
+    Column column(type);
+    for (int i = 0; i < 20; ++i) {
+      Value value = random.value(type);
+      if (!value.is_null() || seed % 4 == 0) column.append(value);
+    }
+    const auto width = ordered_width(column);
+    if (!width) {
+      EXPECT_TRUE(column.has_nulls() || type == Kind::text || type == Kind::bytes);
+      continue;
+    }
+    ++tried;
+    constexpr std::size_t gap = 3;
+    std::string all(column.size() * (*width + gap), '.');
+    put_ordered(column, all.data(), *width + gap);
+    std::string expected;
+    for (std::size_t row = 0; row < column.size(); ++row)
+      expected += ordered(column, row) + std::string(gap, '.');
+    ASSERT_EQ(all, expected) << to_string(type) << " seed " << seed;
+  }
+  EXPECT_GT(tried, 50u);
+}
+
 struct Encoded {
   std::string key;
   std::string value;

@@ -1,6 +1,8 @@
 #include <weir/flow/view/transaction.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <unordered_set>
 #include <utility>
 
 #include <weir/flow/view/errc.hpp>
@@ -15,6 +17,21 @@ namespace weir::flow::view {
 using internal::EncodedKey;
 using internal::EncodedValue;
 using internal::RelationInfo;
+
+namespace {
+
+/// A row whose key one before it has, if there is one.
+std::optional<std::size_t> find_repeated(const std::vector<EncodedKey>& keys) {
+  // As rows are mostly given.
+  const auto falling = std::ranges::adjacent_find(keys, std::greater_equal(), &EncodedKey::bytes);
+  if (falling == keys.end()) return std::nullopt;
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t row = 0; row < keys.size(); ++row)
+    if (!seen.insert(keys[row].bytes).second) return row;
+  return std::nullopt;
+}
+
+}  // namespace
 
 Transaction::Transaction(storage::Transaction transaction,
                          std::shared_ptr<const internal::DatabaseCore> core) noexcept
@@ -84,16 +101,17 @@ Task<Result<>> Transaction::write(Relation table, data::ChangeBatch rows, Mode m
                     "'" + table.name() + "' is " + to_string(info.entry.kind) + ": append to it");
   }
   std::vector<EncodedKey> keys(rows.size());
-  std::set<std::string_view> seen;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     info.format.encode_key(rows.columns(), row, keys[row].bytes);
     if (mode == Mode::upsert) continue;
     WEIR_CO_TRY(found, co_await transaction_.get(info.rows, keys[row]));
     if (mode == Mode::update && !found)
       co_return Error(Errc::unknown_key, internal::describe_key(info, rows, row));
-    if (mode == Mode::insert && (found || !seen.insert(keys[row].bytes).second))
+    if (mode == Mode::insert && found)
       co_return Error(Errc::duplicate_key, internal::describe_key(info, rows, row));
   }
+  if (const auto row = mode == Mode::insert ? find_repeated(keys) : std::nullopt)
+    co_return Error(Errc::duplicate_key, internal::describe_key(info, rows, *row));
   EncodedValue value;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     value.bytes.clear();

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include <weir/flow/operator/errc.hpp>
@@ -11,6 +12,44 @@
 #include <weir/storage/value.hpp>
 
 namespace weir::flow::view::internal {
+namespace {
+
+/// The rows of a batch by their keys, those with one key as they came.
+class SortedKeys {
+ public:
+  struct Row {
+    std::string_view key;
+    std::uint32_t row;
+  };
+
+  SortedKeys(const RowFormat& format, const data::ChangeBatch& changes) {
+    std::vector<std::size_t> ends(changes.size());
+    for (std::size_t row = 0; row < changes.size(); ++row) {
+      format.encode_key(changes.columns(), row, bytes_);
+      ends[row] = bytes_.size();
+    }
+    rows_.reserve(changes.size());
+    std::size_t begin = 0;
+    for (std::uint32_t row = 0; row < changes.size(); ++row) {
+      rows_.push_back({std::string_view(bytes_).substr(begin, ends[row] - begin), row});
+      begin = ends[row];
+    }
+    // As they often come.
+    if (std::ranges::is_sorted(rows_, {}, &Row::key)) return;
+    std::ranges::sort(rows_, [](const Row& a, const Row& b) {
+      return std::tie(a.key, a.row) < std::tie(b.key, b.row);
+    });
+  }
+  SortedKeys(SortedKeys&&) = delete;
+
+  const std::vector<Row>& rows() const noexcept { return rows_; }
+
+ private:
+  std::string bytes_;  // of all keys
+  std::vector<Row> rows_;
+};
+
+}  // namespace
 
 Result<std::unique_ptr<Flow>> Flow::make(FlowDefinitionRef definition, const FlowOptions& options,
                                          FlowStateReader reader, bool is_new) {
@@ -116,26 +155,22 @@ Result<> Flow::verify_keyed(const data::ChangeBatch& changes) {
 Result<std::vector<FlowResult::RowWrite>> Flow::write_keyed(
     const data::ChangeBatch& changes) const {
   const RowFormat& format = definition_->view->format;
-  std::map<std::string, std::optional<EncodedValue>, std::less<>> rows;
-  std::string key;
+  const SortedKeys keys(format, changes);
+  std::vector<FlowResult::RowWrite> writes;
+  writes.reserve(changes.size());
   // What goes and comes with one key is a row that became another.
-  for (std::size_t row = 0; row < changes.size(); ++row) {
-    key.clear();
-    format.encode_key(changes.columns(), row, key);
-    auto& value = rows[key];
-    if (changes.weights()[row] < 0) continue;
-    if (value || changes.weights()[row] > 1) {
+  for (const auto& [key, row] : keys.rows()) {
+    if (writes.empty() || writes.back().key.bytes != key)
+      writes.push_back({EncodedKey{std::string(key)}, std::nullopt});
+    const data::Weight weight = changes.weights()[row];
+    if (weight < 0) continue;
+    auto& value = writes.back().value;
+    if (value || weight > 1) {
       return Error(
           operators::Errc::unknown_row,
           "two rows with one primary key: " + describe_key(*definition_->view, changes, row));
     }
     format.encode_value(changes.columns(), row, 1, value.emplace().bytes);
-  }
-  std::vector<FlowResult::RowWrite> writes;
-  writes.reserve(rows.size());
-  while (!rows.empty()) {
-    auto node = rows.extract(rows.begin());
-    writes.push_back({EncodedKey{std::move(node.key())}, std::move(node.mapped())});
   }
   return writes;
 }

@@ -18,7 +18,7 @@ QUERIES = [
 ]
 OTHERS = [
     ("other_flows", "1,000 flows on other tables beside one"),
-    ("workers", "eight flows, by one worker and by two"),
+    ("workers", "40 flows, by one worker and by two"),
     ("freshness", "small commits, 2,000 a second: until the view shows them"),
     ("backfill", "a view over a table of 5 M rows; others meanwhile"),
     ("state_groups", "resident memory of 1 M groups"),

@@ -20,6 +20,9 @@ namespace weir::flow::view {
 
 namespace {
 
+/// Writers wait while a transactional view takes a piece of the rows that were there before it.
+constexpr std::size_t inline_rows_max = 2'048;
+
 using internal::Catalog;
 using internal::ColumnEntry;
 using internal::RelationEntry;
@@ -301,10 +304,11 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
   core->flows = store->system().spawn<internal::TransactionalFlows>(
       SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, store,
       core->catalog, core->board, core->flows_gone,
-      internal::TransactionalOptions{.flow = flow,
-                                     .backfill_rows = options.backfill_rows,
-                                     .retry_backoff = options.retry_backoff,
-                                     .failures_max = options.failures_max});
+      internal::TransactionalOptions{
+          .flow = flow,
+          .backfill_rows = std::min(options.backfill_rows, inline_rows_max),
+          .retry_backoff = options.retry_backoff,
+          .failures_max = options.failures_max});
   core->coordinator = store->system().spawn<internal::Coordinator>(
       SpawnOptions{.name = "flow.coordinator"}, store, core->catalog, core->board, core->gone,
       internal::CoordinatorOptions{

@@ -42,7 +42,7 @@ struct DatabaseOptions {
   std::size_t batch_bytes_max = std::size_t{128} << 20;
   /// Rows that a new view takes at once. While there are changes that others follow, as many as can
   /// be taken in `backfill_step`.
-  std::size_t backfill_rows = 2'048;
+  std::size_t backfill_rows = 65'536;
   Duration backfill_step = std::chrono::milliseconds(5);
   /// Changes that are taken at once.
   storage::ReadLimits cycle = {};

@@ -28,7 +28,7 @@ struct CoordinatorOptions {
   FlowOptions flow = {};
   std::size_t workers = 2;
   /// Rows of one source that a view takes at once while it is backfilling, at most.
-  std::size_t backfill_rows = 2'048;
+  std::size_t backfill_rows = 65'536;
   /// As long as this a step of that may take while others follow changes; it is made smaller
   /// otherwise.
   Duration backfill_step = std::chrono::milliseconds(5);

@@ -63,8 +63,8 @@ bool BlockingWaiter::wait(BlockingCall* call, std::coroutine_handle<> handle) {
   }
   call->waiter = this;
   if (const ActiveSpan* outer = ActiveSpan::of(this_worker->trace)) {
-    call->span = new_span(*this_worker, outer->context);
-    call->span->name = "blocking call";
+    call->span = new_span(*this_worker, outer->context());
+    call->span->details().name = "blocking call";
   }
   suspend(handle);
   is_away_ = true;

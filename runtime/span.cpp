@@ -20,12 +20,19 @@ const telemetry::SpanLimits& limits() noexcept {
   return internal::this_worker->core.options.telemetry->options().limits;
 }
 
+telemetry::Attribute within_limits(telemetry::AttributeView attribute) {
+  if (auto* text = std::get_if<std::string_view>(&attribute.value)) {
+    *text = internal::within_limit(internal::this_worker->core, *text);
+  }
+  return telemetry::Attribute(attribute);
+}
+
 void set_on(ActiveSpan& span, const telemetry::AttributeView& attribute) {
   ActiveSpan::Details& details = span.details();
   if (details.attributes.size() >= limits().attributes_max) {
     ++details.dropped_attributes;
   } else {
-    details.attributes.emplace_back(attribute);
+    details.attributes.push_back(within_limits(attribute));
   }
 }
 
@@ -36,9 +43,10 @@ void add_event_to(ActiveSpan& span, std::string_view name, telemetry::AttributeL
     return;
   }
   const std::int64_t now = internal::this_worker->core.now_ns();
-  details.events.push_back({telemetry::Attribute::bounded(name),
-                            now + span.wall_offset_ns,
-                            {attributes.begin(), attributes.end()}});
+  telemetry::SpanEvent event{
+      telemetry::Attribute::bounded(name), now + internal::this_worker->core.wall_offset_ns, {}};
+  for (const auto& attribute : attributes) event.attributes.push_back(within_limits(attribute));
+  details.events.push_back(std::move(event));
 }
 
 }  // namespace
@@ -67,7 +75,7 @@ void Span::open(ActiveSpan* span, std::uintptr_t trace) noexcept {
 }
 
 void Span::set_all(std::string_view name, telemetry::AttributeList attributes) {
-  span_->name = telemetry::Attribute::bounded(name);
+  span_->details().name = telemetry::Attribute::bounded(name);
   for (const telemetry::AttributeView& attribute : attributes) set(attribute);
 }
 
@@ -99,7 +107,7 @@ Span span(std::string_view name, telemetry::AttributeList attributes) {
   Span made;
   const ActiveSpan* outer = current_span();
   if (outer && internal::this_worker->core.options.telemetry->admits_span()) {
-    ActiveSpan* inner = internal::new_span(*internal::this_worker, outer->context);
+    ActiveSpan* inner = internal::new_span(*internal::this_worker, outer->context());
     made.open(inner, inner->word());
     made.set_all(name, attributes);
   }
@@ -132,7 +140,7 @@ Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
 
 telemetry::TraceContext current_trace() {
   const ActiveSpan* span = internal::this_worker ? current_span() : internal::foreign_span;
-  return span ? span->context : telemetry::TraceContext();
+  return span ? span->context() : telemetry::TraceContext();
 }
 
 void add_event(std::string_view name, telemetry::AttributeList attributes) {

@@ -22,11 +22,11 @@ Attribute::Attribute(const AttributeView& view) : name(view.name) {
   }
 }
 
-std::string Attribute::bounded(std::string_view text) {
-  if (text.size() <= text_bytes_max) return std::string(text);
-  std::size_t end = text_bytes_max;
+std::string_view Attribute::cut(std::string_view text, std::size_t bytes_max) noexcept {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
   while (end > 0 && !begins_character(text[end])) --end;
-  return std::string(text.substr(0, end));
+  return text.substr(0, end);
 }
 
 }  // namespace weir::telemetry

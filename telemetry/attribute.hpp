@@ -55,7 +55,9 @@ struct Attribute {
 
   /// Longer texts are cut, at the end of a character.
   static constexpr std::size_t text_bytes_max = 4096;
-  static std::string bounded(std::string_view text);
+  static std::string bounded(std::string_view text) { return std::string(cut(text)); }
+  static std::string_view cut(std::string_view text,
+                              std::size_t bytes_max = text_bytes_max) noexcept;
 
   std::string name;
   AttributeValue value;

@@ -61,10 +61,9 @@ class BatchQueue {
   /// Calls `visit(std::unique_ptr<Item>)` for all that wait, oldest first. One thread at a time.
   template <class Visit>
   void take_all(Visit visit) {
-    Item* item = oldest_first(newest_.exchange(nullptr, std::memory_order_acquire));
+    Item* item = reverse(newest_.exchange(nullptr, std::memory_order_acquire));
     while (item) {
       std::unique_ptr<Item> taken(std::exchange(item, item->next_));
-      size_.fetch_sub(1, std::memory_order_relaxed);
       visit(std::move(taken));
     }
   }
@@ -74,12 +73,18 @@ class BatchQueue {
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  static Item* oldest_first(Item* newest) noexcept {
+  // What has been taken, oldest first. Whoever adds looks at the size too, so it changes only once.
+  Item* reverse(Item* newest) noexcept {
     Item* oldest = nullptr;
-    while (newest) {
+    std::size_t count = 0;
+    for (; newest; ++count) {
+      // To the next item it is a long way; what is behind the beginning of this one comes
+      // meanwhile.
+      __builtin_prefetch(reinterpret_cast<const char*>(newest) + 64);
       Item* next = std::exchange(newest->next_, oldest);
       oldest = std::exchange(newest, next);
     }
+    size_.fetch_sub(count, std::memory_order_relaxed);
     return oldest;
   }
 

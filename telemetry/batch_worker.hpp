@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -17,7 +16,7 @@
 namespace weir::telemetry {
 
 /// A queue and the thread that empties it into an exporter. An item is `Queued` and has
-/// `Record take_record()`, which is called by that thread.
+/// `void move_to(Record&)`, which is called by that thread.
 template <class Item, class Record>
 class BatchWorker {
  public:
@@ -53,14 +52,19 @@ class BatchWorker {
 
  private:
   void export_all() {
-    std::vector<Record> records;
-    queue_.take_all([&](std::unique_ptr<Item> item) { records.push_back(item->take_record()); });
-    for (std::size_t at = 0; at < records.size(); at += options_.batch_max) {
-      const std::size_t count = std::min(options_.batch_max, records.size() - at);
-      const bool is_accepted =
-          exporter_->export_batch(std::span<const Record>(records).subspan(at, count));
-      (is_accepted ? exported_ : failed_).fetch_add(count, std::memory_order_relaxed);
-    }
+    std::size_t count = 0;
+    queue_.take_all([&](std::unique_ptr<Item> item) {
+      if (count == records_.size()) records_.emplace_back();
+      item->move_to(records_[count++]);
+      if (count == options_.batch_max) export_first(std::exchange(count, 0));
+    });
+    if (count > 0) export_first(count);
+  }
+
+  void export_first(std::size_t count) {
+    const bool is_accepted =
+        exporter_->export_batch(std::span<const Record>(records_).first(count));
+    (is_accepted ? exported_ : failed_).fetch_add(count, std::memory_order_relaxed);
   }
 
   const BatchOptions options_;
@@ -68,6 +72,7 @@ class BatchWorker {
   std::unique_ptr<Exporter<Record>> exporter_;
   std::atomic<std::uint64_t> exported_{0};
   std::atomic<std::uint64_t> failed_{0};
+  std::vector<Record> records_;  // of one batch; its memory serves the next one too
   ExportThread thread_;
 };
 

@@ -11,7 +11,7 @@ namespace weir::telemetry {
 class PendingLog final : public Queued<PendingLog> {
  public:
   explicit PendingLog(LogRecord record) : record_(std::move(record)) {}
-  LogRecord take_record() { return std::move(record_); }
+  void move_to(LogRecord& record) { record = std::move(record_); }
 
  private:
   LogRecord record_;

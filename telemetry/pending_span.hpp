@@ -10,7 +10,9 @@ namespace weir::telemetry {
 class PendingSpan : public Queued<PendingSpan> {
  public:
   virtual ~PendingSpan() = default;
-  virtual SpanRecord take_record() = 0;
+  /// Called once. The record may be that of a span before, whose memory can be used again: all of
+  /// it is replaced.
+  virtual void move_to(SpanRecord& record) = 0;
 };
 
 }  // namespace weir::telemetry

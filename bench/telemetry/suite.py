@@ -35,15 +35,16 @@ class Telemetry(Suite):
         # Many short rounds: what disturbs the machine for a while then disturbs few of the pairs.
         runs = options.runs or (3 if options.quick else 25)
         load = Load(scale=0.1 if options.quick else 0.3)
-        rows, bars = [], []
+        rows, bars, exporting = [], [], []
         for workload, _ in self.workloads():
             if not options.wants(workload):
                 continue
             results = run_alternating(programs, workload, load, runs)
             rows.append(row(workload, results))
             bars += bars_of(workload, results)
+            exporting.append(exporting_line(workload, results))
         print(format_table(["workload", "unit", *MODES, "spread"], rows))
-        print()
+        print("", *exporting, "", sep="\n")
         report.add(bars)
 
 
@@ -61,6 +62,15 @@ def speed(results, mode, base):
     """The median of the pairs that ran beside each other: above one is faster than the base."""
     pairs = zip(values(results, base), values(results, mode))
     return median([before / after for before, after in pairs])
+
+
+def exporting_line(workload, results):
+    """Where the time goes when no core is free for the thread that exports."""
+    def typical(key):
+        return median([result.figure(key) for result in results["one_percent"]])
+    return (f"{workload} at one percent: {typical('spans_per_s'):,.0f} spans/s, "
+            f"{typical('exported_meanwhile'):.0%} of them exported meanwhile, "
+            f"by {typical('exporting_cpu'):.1%} of a core")
 
 
 def allocations(results, mode):

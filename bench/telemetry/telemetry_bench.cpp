@@ -7,6 +7,8 @@
 #include <new>
 #include <string_view>
 
+#include <time.h>
+
 #include <weir/bench/actors/weir/finish.hpp>
 #include <weir/telemetry/telemetry.hpp>
 
@@ -117,9 +119,19 @@ class Asker final : public Actor<Begin> {
   Measured* run_;
 };
 
+// What the thread that exports has done so far.
+std::atomic<std::uint64_t> spans_taken{0};
+std::atomic<std::int64_t> exporting_cpu_ns{0};
+
 class Discarding final : public telemetry::Exporter<telemetry::SpanRecord> {
  public:
-  bool export_batch(std::span<const telemetry::SpanRecord>) override { return true; }
+  bool export_batch(std::span<const telemetry::SpanRecord> batch) override {
+    ::timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    exporting_cpu_ns = std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+    spans_taken += batch.size();
+    return true;
+  }
   void shut_down(std::chrono::milliseconds) override {}
 };
 
@@ -148,14 +160,20 @@ std::unique_ptr<telemetry::Telemetry> make_telemetry(std::string_view mode) {
 void print(const char* workload, const Measured& run, std::int64_t messages,
            telemetry::Telemetry* telemetry) {
   const auto made = static_cast<double>(allocations.load() - run.allocations_before);
+  const double elapsed_ns = run.stopwatch.elapsed_ns();
+  const double exporting = static_cast<double>(exporting_cpu_ns.load()) / elapsed_ns;
+  const auto taken = static_cast<double>(spans_taken.load());
   if (telemetry) (void)telemetry->flush(std::chrono::seconds(60));
   const auto counts = telemetry ? telemetry->span_counts() : telemetry::ExportCounts{};
   verify(counts.dropped == 0, "nothing dropped");
-  std::printf("RESULT %s %g ns allocations=%g exported=%llu dropped=%llu\n", workload,
-              run.stopwatch.elapsed_ns() / static_cast<double>(messages),
-              made / static_cast<double>(messages),
-              static_cast<unsigned long long>(counts.exported),
-              static_cast<unsigned long long>(counts.dropped));
+  const auto exported = static_cast<double>(std::max<std::uint64_t>(counts.exported, 1));
+  std::printf(
+      "RESULT %s %g ns allocations=%g exported=%llu dropped=%llu spans_per_s=%g exporting_cpu=%g "
+      "exported_meanwhile=%g\n",
+      workload, elapsed_ns / static_cast<double>(messages), made / static_cast<double>(messages),
+      static_cast<unsigned long long>(counts.exported),
+      static_cast<unsigned long long>(counts.dropped), exported / elapsed_ns * 1e9, exporting,
+      taken / exported);
 }
 
 template <class S>

@@ -10,9 +10,11 @@
 
 namespace weir::internal {
 
+struct ActorType;
 struct Cell;
 struct Core;
 struct Extension;
+struct MessageType;
 struct Node;
 struct Run;
 struct Worker;
@@ -45,10 +47,11 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   }
   std::uintptr_t word() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
 
-  telemetry::SpanRecord take_record() override;
+  void move_to(telemetry::SpanRecord& record) override;
 
-  /// What most spans do not have.
-  struct Details {
+  /// What the spans of handlers mostly do not have.
+  struct Details final : Pooled {
+    std::string name;  // of a part
     telemetry::Attributes attributes;
     std::vector<telemetry::SpanEvent> events;
     std::vector<telemetry::SpanLink> links;
@@ -63,26 +66,33 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
     return *details_;
   }
 
-  telemetry::TraceContext context;
+  telemetry::TraceContext context() const { return {trace, id, true, baggage}; }
+
+  // Two cache lines with the link of the queue: numbers and what lives as long as the process.
+  // Texts are made of them by the thread that exports.
+  telemetry::TraceId trace;
+  telemetry::SpanId id;
   telemetry::SpanId parent;
-  std::string_view actor_type;  // of a handler
-  std::string_view message_type;
-  std::string name;  // of a part
+  std::shared_ptr<const telemetry::TraceBaggage> baggage;
+  const ActorType* actor_type = nullptr;      // of a handler or a hook
+  const MessageType* message_type = nullptr;  // of a handler
   std::uint64_t actor = 0;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t wait_ns = -1;        // in the mailbox; negative if not known
-  std::int64_t wall_offset_ns = 0;  // from the system's clock to 1970
-  bool is_linked = false;           // to its parent, which does not wait for it
-  bool is_from_elsewhere = false;   // its parent is in another process
-  bool is_shadow = false;           // stands for another span, and is not recorded itself
+  std::int64_t wait_ns = -1;       // in the mailbox; negative if not known
+  bool is_linked = false;          // to its parent, which does not wait for it
+  bool is_from_elsewhere = false;  // its parent is in another process
+  bool drops_link = false;         // there may be none
+  bool is_shadow = false;          // stands for another span, and is not recorded itself
 
  private:
+  std::string_view name() const noexcept;
   telemetry::SpanKind kind() const noexcept;
-  void add_own_attributes(telemetry::Attributes& attributes) const;
+  void set_own_attributes(telemetry::Attributes& attributes) const;
 
   std::unique_ptr<Details> details_;
 };
+static_assert(sizeof(ActiveSpan) <= 2 * pool_granularity);
 
 telemetry::TraceId new_trace_id(Worker& worker) noexcept;
 
@@ -99,6 +109,9 @@ std::uintptr_t shadow_of(std::uintptr_t trace);
 
 /// The span is over: it is exported, or forgotten if it is a shadow.
 void end_span(Core& core, ActiveSpan* span) noexcept;
+
+/// So much of the value of an attribute as may be kept.
+std::string_view within_limit(const Core& core, std::string_view text) noexcept;
 
 /// The actor fails in what runs on this thread.
 void record_failure(Cell& cell, const std::string& message);

@@ -17,8 +17,8 @@ BlockingCall::BlockingCall(Cell& actor, Step invoke_step, Step destroy_step) noe
 bool BlockingCall::submit() {
   Core& core = *home->core;
   if (const ActiveSpan* outer = ActiveSpan::of(this_worker->trace)) {
-    span = new_span(*this_worker, outer->context);
-    span->name = "blocking call";
+    span = new_span(*this_worker, outer->context());
+    span->details().name = "blocking call";
   }
   if (core.simulation) {
     core.simulation->run_blocking(core, &BlockingCall::perform, this);

@@ -116,6 +116,16 @@ void refuse_set_aside(Cell& cell, Node* node) noexcept {
 
 }  // namespace
 
+std::string_view MessageType::find_name() const noexcept {
+  const std::string_view found = type_in(signature);
+  const auto begin = static_cast<std::size_t>(found.data() - signature);
+  if (begin <= 0xffff && found.size() <= 0xffff) {
+    name_place.store(static_cast<std::uint32_t>(begin << 16 | found.size()),
+                     std::memory_order_relaxed);
+  }
+  return found;
+}
+
 Outcome skip_abandoned(Cell& cell, RequestNode* request) noexcept {
   cell.core->report_dead_letter(DeadLetterReason::abandoned, cell, request->type());
   request->type_and_flags |= Node::unhandled;

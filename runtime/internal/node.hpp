@@ -34,9 +34,17 @@ struct MessageType {
   // spawned.
   mutable std::atomic<std::uint32_t> index{0};
 
+  // Where the name is in the signature: first character and length, 16 bits each; zero until
+  // somebody has read it.
+  mutable std::atomic<std::uint32_t> name_place{0};
+
   static constexpr std::uint8_t keep_destructor = 0xff;
 
-  std::string_view name() const noexcept { return type_in(signature); }
+  std::string_view name() const noexcept {
+    const std::uint32_t place = name_place.load(std::memory_order_relaxed);
+    return place != 0 ? std::string_view(signature + (place >> 16), place & 0xffff) : find_name();
+  }
+  std::string_view find_name() const noexcept;
 };
 
 /// A message on its way: the entry of a mailbox.

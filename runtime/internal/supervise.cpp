@@ -72,12 +72,13 @@ void begin_restart(Cell& cell, Extension& extension) {
               next_backoff(*cell.core, extension.supervision, extension.restarts_in_window - 1));
 }
 
-void describe_restart(ActiveSpan& span, const Extension& extension, std::int64_t failed_ns) {
+void describe_restart(ActiveSpan& span, Cell& cell, std::int64_t failed_ns) {
+  const Extension& extension = cell.extension();
   span.begin_ns = failed_ns;
   auto& attributes = span.details().attributes;
   attributes.emplace_back("weir.actor.restarts",
                           extension.restarts.load(std::memory_order_relaxed));
-  attributes.emplace_back("exception.message", extension.last_failure);
+  attributes.emplace_back("exception.message", within_limit(*cell.core, extension.last_failure));
 }
 
 void finish_restart(Cell& cell) {
@@ -87,7 +88,7 @@ void finish_restart(Cell& cell) {
   cell.core->restarts.fetch_add(1, std::memory_order_relaxed);
   const std::int64_t failed_ns = extension.failed_in ? extension.failed_in->sent_ns : 0;
   const HookSpan span(cell, "restart", std::move(extension.failed_in));
-  if (span.get()) describe_restart(*span.get(), extension, failed_ns);
+  if (span.get()) describe_restart(*span.get(), cell, failed_ns);
   try {
     const ConstructionScope scope(&cell);
     extension.factory->construct(cell.object);

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <utility>
 
 #include <weir/runtime/internal/active_span.hpp>
@@ -19,16 +20,12 @@ Id random_id(Worker& worker) noexcept {
   Id id;
   do {
     for (std::size_t i = 0; i < id.bytes.size(); i += 8) {
-      std::uint64_t word = next_random(worker.trace_random);
-      for (std::size_t j = 0; j < 8; ++j, word >>= 8) {
-        id.bytes[i + j] = static_cast<std::uint8_t>(word);
-      }
+      const std::uint64_t word = next_random(worker.trace_random);
+      std::memcpy(&id.bytes[i], &word, sizeof(word));
     }
   } while (!id.is_valid());
   return id;
 }
-
-constexpr std::size_t own_attributes_max = 5;
 
 bool repeats(Node* node) noexcept {
   return node->has(Node::is_timer) && TimerMessageBase::of(node)->repeat != Repeat::never;
@@ -44,21 +41,27 @@ std::int64_t wait_of(Node* node, const Trail& trail, std::int64_t now) noexcept 
   return now - (node->has(Node::is_timer) ? TimerMessageBase::of(node)->due : trail.sent_ns);
 }
 
+// A trace begins with the first message that no other message caused.
+ActiveSpan* begin_trace(Worker& worker) {
+  telemetry::Telemetry& telemetry = *worker.core.options.telemetry;
+  telemetry::TraceContext root;
+  root.trace = new_trace_id(worker);
+  const bool is_recorded = telemetry.samples_root(root.trace) && telemetry.admits_span();
+  return is_recorded ? new_span(worker, root) : nullptr;
+}
+
+ActiveSpan* begin_child(const Trail& trail, Worker& worker) {
+  return worker.core.options.telemetry->admits_span() ? new_span(worker, trail.from) : nullptr;
+}
+
 // Null if it is not recorded.
 ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
   const Trail* trail = trail_of(node->trace);
-  telemetry::Telemetry& telemetry = *worker.core.options.telemetry;
-  telemetry::TraceContext root;
-  if (!trail) {
-    // A trace begins with the first message that no other message caused.
-    root.trace = new_trace_id(worker);
-    if (!telemetry.samples_root(root.trace)) return nullptr;
-  }
-  if (!telemetry.admits_span()) return nullptr;
-  ActiveSpan* span = new_span(worker, trail ? trail->from : root);
-  span->actor_type = cell.type->name;
+  ActiveSpan* span = trail ? begin_child(*trail, worker) : begin_trace(worker);
+  if (!span) return nullptr;
+  span->actor_type = cell.type;
   span->actor = cell.id.load(std::memory_order_relaxed);
-  span->message_type = node->type().name();
+  span->message_type = &node->type();
   if (trail) {
     span->wait_ns = wait_of(node, *trail, span->begin_ns);
     span->is_linked = !is_waited_for(node);
@@ -70,7 +73,7 @@ ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
 // nothing does not look at trails, and so must not get any.
 void attach(const ActiveSpan& span, const Cell& target, Node* node) {
   if (node->trace > undecided || !target.core->records_spans()) return;
-  auto* trail = new Trail{.from = span.context, .sent_ns = target.core->now_ns()};
+  auto* trail = new Trail{.from = span.context(), .sent_ns = target.core->now_ns()};
   node->trace = reinterpret_cast<std::uintptr_t>(trail);
 }
 
@@ -78,12 +81,11 @@ void attach(const ActiveSpan& span, const Cell& target, Node* node) {
 
 ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent) {
   auto* span = new ActiveSpan;
-  span->context = parent;
-  span->context.span = random_id<telemetry::SpanId>(worker);
-  span->context.is_sampled = true;
+  span->trace = parent.trace;
+  span->id = random_id<telemetry::SpanId>(worker);
   span->parent = parent.span;
+  span->baggage = parent.baggage;
   span->begin_ns = worker.core.now_ns();
-  span->wall_offset_ns = worker.core.wall_offset_ns;
   return span;
 }
 
@@ -132,7 +134,9 @@ std::uintptr_t shadow_of(std::uintptr_t trace) {
   const ActiveSpan* span = ActiveSpan::of(trace);
   if (!span) return trace;
   auto* shadow = new ActiveSpan;
-  shadow->context = span->context;
+  shadow->trace = span->trace;
+  shadow->id = span->id;
+  shadow->baggage = span->baggage;
   shadow->is_shadow = true;
   return shadow->word();
 }
@@ -140,8 +144,17 @@ std::uintptr_t shadow_of(std::uintptr_t trace) {
 void end_span(Core& core, ActiveSpan* span) noexcept {
   std::unique_ptr<ActiveSpan> ended(span);
   if (ended->is_shadow) return;
-  ended->end_ns = core.now_ns();
+  if (ended->is_linked && core.options.telemetry->options().limits.links_max == 0) {
+    ended->is_linked = false;
+    ended->drops_link = true;
+  }
+  ended->begin_ns += core.wall_offset_ns;
+  ended->end_ns = core.now_ns() + core.wall_offset_ns;
   core.options.telemetry->submit(std::move(ended));
+}
+
+std::string_view within_limit(const Core& core, std::string_view text) noexcept {
+  return telemetry::Attribute::cut(text, core.options.telemetry->options().limits.text_bytes_max);
 }
 
 void record_failure(Cell& cell, const std::string& message) {
@@ -149,9 +162,10 @@ void record_failure(Cell& cell, const std::string& message) {
   if (!span) return;
   ActiveSpan::Details& details = span->details();
   details.status = telemetry::SpanStatus::error;
-  details.status_message = message;
-  details.events.push_back(
-      {"exception", cell.core->now_ns() + span->wall_offset_ns, {{"exception.message", message}}});
+  details.status_message = telemetry::Attribute::bounded(message);
+  details.events.push_back({"exception",
+                            cell.core->now_ns() + cell.core->wall_offset_ns,
+                            {{"exception.message", within_limit(*cell.core, message)}}});
   cell.extension().failed_in = current_trail();
 }
 
@@ -159,7 +173,7 @@ std::unique_ptr<Trail> current_trail() {
   const ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
   if (!span) return nullptr;
   return std::unique_ptr<Trail>(
-      new Trail{.from = span->context, .sent_ns = this_worker->core.now_ns()});
+      new Trail{.from = span->context(), .sent_ns = this_worker->core.now_ns()});
 }
 
 void keep_cause(Cell& cell) {
@@ -173,8 +187,8 @@ HookSpan::HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause) :
   if (!cause || !cell.core->options.telemetry->admits_span()) return;
   span_ = new_span(*this_worker, cause->from);
   span_->is_linked = true;
-  span_->name = name;
-  span_->actor_type = cell.type->name;
+  span_->details().name = name;
+  span_->actor_type = cell.type;
   span_->actor = cell.id.load(std::memory_order_relaxed);
   outer_ = std::exchange(this_worker->trace, span_->word());
   this_worker->suspended_run = nullptr;
@@ -190,52 +204,6 @@ HookSpan::~HookSpan() {
   } else {
     end_span(*cell_.core, span_);
   }
-}
-
-telemetry::SpanRecord ActiveSpan::take_record() {
-  telemetry::SpanRecord record;
-  record.name = name.empty() ? std::string(message_type) : std::move(name);
-  record.parent = parent;
-  record.parent_is_remote = is_from_elsewhere;
-  record.kind = kind();
-  record.begin = begin_ns + wall_offset_ns;
-  record.end = end_ns + wall_offset_ns;
-  if (is_linked) {
-    telemetry::TraceContext cause = context;
-    cause.span = parent;
-    record.links.push_back({std::move(cause), {}});
-  }
-  record.context = std::move(context);
-  if (details_) {
-    record.attributes = std::move(details_->attributes);
-    record.events = std::move(details_->events);
-    record.status = details_->status;
-    record.status_message = std::move(details_->status_message);
-    record.dropped_attributes = details_->dropped_attributes;
-    record.dropped_events = details_->dropped_events;
-    for (telemetry::SpanLink& link : details_->links) record.links.push_back(std::move(link));
-    record.dropped_links = details_->dropped_links;
-  }
-  add_own_attributes(record.attributes);
-  return record;
-}
-
-telemetry::SpanKind ActiveSpan::kind() const noexcept {
-  if (is_from_elsewhere) return telemetry::SpanKind::server;
-  return message_type.empty() ? telemetry::SpanKind::internal : telemetry::SpanKind::consumer;
-}
-
-void ActiveSpan::add_own_attributes(telemetry::Attributes& attributes) const {
-  const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e9; };
-  attributes.reserve(attributes.size() + own_attributes_max);
-  if (!actor_type.empty()) {
-    attributes.emplace_back("weir.actor.type", actor_type);
-    attributes.emplace_back("weir.actor.id", actor);
-  }
-  if (message_type.empty()) return;
-  attributes.emplace_back("weir.message.type", message_type);
-  attributes.emplace_back("weir.handle.seconds", seconds(end_ns - begin_ns));
-  if (wait_ns >= 0) attributes.emplace_back("weir.mailbox.wait.seconds", seconds(wait_ns));
 }
 
 }  // namespace weir::internal

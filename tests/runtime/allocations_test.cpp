@@ -1,6 +1,7 @@
 // Messages and requests are made of memory that is used again and again. Not one allocation is
 // allowed, and so this program counts them: it has an operator new of its own.
 
+#include <atomic>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -132,6 +133,32 @@ std::unique_ptr<telemetry::Telemetry> recording(telemetry::TelemetryOptions opti
   return std::make_unique<telemetry::Telemetry>(std::move(options), std::move(exporters));
 }
 
+/// Counts what the thread that exports allocates, once it has exported some batches.
+class Counting final : public telemetry::Exporter<telemetry::SpanRecord> {
+ public:
+  struct Counts {
+    std::atomic<std::uint64_t> spans{0};
+    std::atomic<std::uint64_t> allocations{0};
+  };
+  explicit Counting(Counts* counts) : counts_(counts) {}
+
+  bool export_batch(std::span<const telemetry::SpanRecord> batch) override {
+    if (++batches_ <= warm_up_rounds) {
+      before_ = allocations();
+    } else {
+      counts_->spans += batch.size();
+      counts_->allocations = allocations() - before_;
+    }
+    return true;
+  }
+  void shut_down(std::chrono::milliseconds) override {}
+
+ private:
+  Counts* counts_;
+  int batches_ = 0;
+  std::uint64_t before_ = 0;
+};
+
 class Allocations : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -152,6 +179,20 @@ TEST_F(Allocations, AreNotMadeForWhatIsNotSampled) {
   const auto unsampled = recording({.sampler = {.kind = telemetry::SamplerKind::always_off}});
   EXPECT_EQ(allocations_of_sends(unsampled.get()), 0u);
   EXPECT_EQ(allocations_of_asks(unsampled.get()), 0u);
+}
+
+// Its pools grow now and then, if the exporter falls behind; but nothing is made for each message.
+TEST_F(Allocations, AreFewForMessagesThatAreRecorded) {
+  Counting::Counts exported;
+  telemetry::Exporters exporters;
+  exporters.spans = std::make_unique<Counting>(&exported);
+  telemetry::TelemetryOptions options;
+  options.span_batches.queue_max = std::size_t{1} << 20;  // what is dropped would end the trace
+  telemetry::Telemetry telemetry(options, std::move(exporters));
+  EXPECT_LT(allocations_of_sends(&telemetry), 100u);
+  EXPECT_TRUE(telemetry.flush(std::chrono::minutes(1)));
+  EXPECT_GT(exported.spans, 1'000u);
+  EXPECT_LT(exported.allocations, exported.spans / 20);
 }
 
 TEST_F(Allocations, AreNotMadeToMeasure) {

@@ -72,5 +72,79 @@ TEST(TracingLimits, WithinThemNothingIsDropped) {
   EXPECT_EQ(part.dropped_attributes + part.dropped_events + part.dropped_links, 0u);
 }
 
+struct Say {
+  std::string text;
+};
+struct Hear {};
+
+class Speaker final : public Actor<Say, Hear> {
+ public:
+  void on(Say say) {
+    set_attribute({"said", say.text});
+    set_attribute({"length", say.text.size()});
+    add_event("spoke", {{"said", say.text}});
+    self().send<Hear>();
+    throw std::runtime_error(say.text);
+  }
+  void on(Hear) {}
+};
+
+class TracingLimitsOfTexts : public ::testing::Test {
+ protected:
+  explicit TracingLimitsOfTexts(telemetry::SpanLimits limits = {.text_bytes_max = 4})
+      : spans_({.limits = limits}) {
+    SimulationOptions options;
+    options.system.telemetry = spans_.telemetry();
+    options.system.on_failure = [](const ActorFailure&) {};
+    Simulation simulation(options);
+    const SpawnOptions restarted{.supervision = {.directive = Supervision::Directive::restart}};
+    simulation.system().spawn<Speaker>(restarted).send<Say>("a long text");
+    simulation.run_until_idle();
+  }
+
+  static std::string text(const telemetry::Attributes& attributes, std::string_view name) {
+    for (const auto& attribute : attributes) {
+      if (attribute.name == name) return std::get<std::string>(attribute.value);
+    }
+    return "none";
+  }
+
+  RecordedSpans spans_;
+};
+
+TEST_F(TracingLimitsOfTexts, ValuesOfAttributesAreCut) {
+  const SpanRecord said = spans_.one("Say");
+  EXPECT_EQ(text(said.attributes, "said"), "a lo");
+  ASSERT_EQ(said.events.size(), 2u);
+  EXPECT_EQ(text(said.events[0].attributes, "said"), "a lo");
+  EXPECT_EQ(text(said.events[1].attributes, "exception.message"), "a lo");
+  EXPECT_EQ(text(spans_.one("restart").attributes, "exception.message"), "a lo");
+}
+
+TEST_F(TracingLimitsOfTexts, WhatIsNoSuchValueIsKept) {
+  const SpanRecord said = spans_.one("Say");
+  EXPECT_EQ(*RecordedSpans::attribute(said, "length"), telemetry::AttributeValue(std::int64_t{11}));
+  EXPECT_EQ(said.events[0].name, "spoke");
+  EXPECT_EQ(said.status_message, "a long text");
+}
+
+class TracingWithoutLinks : public TracingLimitsOfTexts {
+ protected:
+  TracingWithoutLinks() : TracingLimitsOfTexts({.links_max = 0}) {}
+};
+
+TEST_F(TracingLimitsOfTexts, ALinkIsKept) {
+  EXPECT_EQ(spans_.one("Hear").links.size(), 1u);
+  EXPECT_EQ(spans_.one("Hear").dropped_links, 0u);
+}
+
+TEST_F(TracingWithoutLinks, ALinkIsCountedAndItsParentKept) {
+  const SpanRecord heard = spans_.one("Hear");
+  EXPECT_TRUE(heard.links.empty());
+  EXPECT_EQ(heard.dropped_links, 1u);
+  EXPECT_EQ(heard.parent, spans_.one("Say").context.span);
+  EXPECT_EQ(spans_.one("Say").dropped_links, 0u);
+}
+
 }  // namespace
 }  // namespace weir

@@ -23,5 +23,12 @@ TEST(Attribute, CutsALongTextAtTheEndOfACharacter) {
   EXPECT_EQ(Attribute::bounded(long_text + umlaut), long_text);
 }
 
+TEST(Attribute, CutsAtAnyLimit) {
+  EXPECT_EQ(Attribute::cut("text", 4), "text");
+  EXPECT_EQ(Attribute::cut("text", 3), "tex");
+  EXPECT_EQ(Attribute::cut("a\xC3\xA4", 2), "a");
+  EXPECT_EQ(Attribute::cut("text", 0), "");
+}
+
 }  // namespace
 }  // namespace weir::telemetry

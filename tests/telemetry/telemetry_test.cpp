@@ -1,6 +1,7 @@
 #include <weir/telemetry/telemetry.hpp>
 
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,10 +18,9 @@ using std::chrono::minutes;
 class NamedSpan final : public PendingSpan {
  public:
   explicit NamedSpan(std::string name) : name_(std::move(name)) {}
-  SpanRecord take_record() override {
-    SpanRecord record;
+  void move_to(SpanRecord& record) override {
+    record = {};
     record.name = std::move(name_);
-    return record;
   }
 
  private:
@@ -137,6 +137,42 @@ TEST(Telemetry, CountsWhatTheExporterDidNotAccept) {
   EXPECT_TRUE(telemetry->flush(minutes(1)));
   EXPECT_EQ(telemetry->span_counts().failed, 3u);
   EXPECT_EQ(telemetry->span_counts().exported, 0u);
+}
+
+/// By outcome, as whoever reads the metrics sees it.
+std::map<std::string, double> records_by_outcome(Telemetry& telemetry) {
+  std::map<std::string, double> counts;
+  for (const MetricRecord& record : telemetry.collect()) {
+    if (record.name != "weir.telemetry.records") continue;
+    for (const MetricPoint& point : record.points) {
+      std::string outcome;
+      for (const auto& [name, value] : point.attributes) {
+        if (name == "weir.outcome") outcome = std::get<std::string>(value);
+        if (name == "weir.signal") EXPECT_EQ(value, AttributeValue(std::string("spans")));
+      }
+      counts[outcome] += std::get<SumPoint>(point.value).value;
+    }
+  }
+  return counts;
+}
+
+TEST(Telemetry, ShowsAmongTheMetricsWhatBecameOfSpans) {
+  Collector collector;
+  collector.hangs = true;
+  auto telemetry = collecting(collector, small_batches());
+  submit(*telemetry, 4);
+  collector.wait_until_inside();
+  submit(*telemetry, 11);  // three too many
+  collector.let_go();
+  EXPECT_TRUE(telemetry->flush(minutes(1)));
+  {
+    const std::scoped_lock hold(collector.mutex);
+    collector.accepts = false;
+  }
+  submit(*telemetry, 2);
+  EXPECT_TRUE(telemetry->flush(minutes(1)));
+  EXPECT_EQ(records_by_outcome(*telemetry),
+            (std::map<std::string, double>{{"exported", 12}, {"dropped", 3}, {"failed", 2}}));
 }
 
 TEST(Telemetry, ShutsDownBesideAnExporterThatHangs) {

@@ -28,7 +28,7 @@ using Easy = std::unique_ptr<CURL, Calling<&curl_easy_cleanup>>;
 using Multi = std::unique_ptr<CURLM, Calling<&curl_multi_cleanup>>;
 using HeaderList = std::unique_ptr<curl_slist, Calling<&curl_slist_free_all>>;
 
-std::string gzip(const std::string& text) {
+std::string gzip(std::string_view text) {
   constexpr int window_bits_of_gzip = 15 + 16;
   ::z_stream stream{};
   if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits_of_gzip, 8,
@@ -101,14 +101,17 @@ class HttpTransport final : public Transport {
   }
 
   bool send(const google::protobuf::Message& request) override {
-    std::string body = request.SerializeAsString();
-    if (uses_gzip_) body = gzip(body);
+    return send_encoded(request.SerializeAsString(), request);
+  }
+
+  bool send_encoded(std::string_view request, const google::protobuf::Message&) override {
+    const std::string compressed = uses_gzip_ ? gzip(request) : std::string();
     if (!begin()) return false;
     struct Ending {
       ~Ending() { transport->end(); }
       HttpTransport* transport;
     } const ending{this};
-    return post(body);
+    return post(uses_gzip_ ? std::string_view(compressed) : request);
   }
 
   void shut_down(std::chrono::milliseconds within) override {
@@ -132,7 +135,7 @@ class HttpTransport final : public Transport {
     idle_.notify_all();
   }
 
-  bool post(const std::string& body) {
+  bool post(std::string_view body) {
     curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDS, body.data());
     curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDSIZE_LARGE,
                      static_cast<curl_off_t>(body.size()));

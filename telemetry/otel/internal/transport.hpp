@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <weir/telemetry/otel/internal/sdk.hpp>
 
@@ -15,6 +16,9 @@ class Transport {
 
   /// False if the request was not accepted. Bounded in time.
   virtual bool send(const google::protobuf::Message& request) = 0;
+  /// The same with a request that is encoded already, and is of the type of `form`. Where it is not
+  /// sent as protobuf it is decoded first.
+  virtual bool send_encoded(std::string_view request, const google::protobuf::Message& form);
   /// Gives a `send` that is under way so much time, then makes it return false.
   virtual void shut_down(std::chrono::milliseconds within) = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace weir::telemetry::otel {
 namespace {
@@ -36,9 +37,22 @@ std::size_t character_length(std::string_view text) noexcept {
   return point < form.first_min || point > 0x10FFFF || is_surrogate ? 0 : form.length;
 }
 
+// Past the characters of one byte from `begin` on, eight at a time where there are so many.
+std::size_t skip_ascii(std::string_view text, std::size_t begin) noexcept {
+  constexpr std::uint64_t high_bits = 0x8080'8080'8080'8080;
+  std::uint64_t eight = 0;
+  while (text.size() - begin >= sizeof(eight)) {
+    std::memcpy(&eight, text.data() + begin, sizeof(eight));
+    if ((eight & high_bits) != 0) break;
+    begin += sizeof(eight);
+  }
+  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0x80) == 0) ++begin;
+  return begin;
+}
+
 std::size_t valid_prefix(std::string_view text) noexcept {
   std::size_t end = 0;
-  while (end < text.size()) {
+  while ((end = skip_ascii(text, end)) < text.size()) {
     const std::size_t length = character_length(text.substr(end));
     if (length == 0) break;
     end += length;

@@ -172,6 +172,16 @@ TEST(Console, PrintsEachSignal) {
   }
 }
 
+TEST(Console, TakesAGaugeForOneThatHasAValue) {
+  TelemetryOptions options;
+  options.metrics.exporter = ExporterKind::console;
+  testing::internal::CaptureStdout();
+  auto exporters = make_exporters(options);
+  EXPECT_TRUE(exporters.metrics->export_batch(std::array{metric("m", {{{}, GaugePoint{0.625}}})}));
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_NE(printed.find("valid     : true"), std::string::npos) << printed;
+}
+
 // The library's record of a log line refers to texts that it was given, until it is printed.
 TEST(Console, PrintsTextsThatHadToBeRepaired) {
   TelemetryOptions options;

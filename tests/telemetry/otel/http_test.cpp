@@ -5,6 +5,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <weir/tests/telemetry/otel/support/otlp_receiver.hpp>
 #include <weir/tests/telemetry/otel/support/samples.hpp>
@@ -308,6 +311,50 @@ TEST(OtlpHttp, RefusesAnEndpointThatIsNoAddress) {
     options.traces.timeout = std::chrono::milliseconds{200};
     auto exporters = make_exporters(options);
     EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()})) << endpoint;
+  }
+}
+
+/// A port on which somebody may connect, and nobody answers.
+class SilentPort {
+ public:
+  SilentPort() {
+    ::sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* generic = reinterpret_cast<::sockaddr*>(&address);
+    ::socklen_t size = sizeof(address);
+    EXPECT_EQ(::bind(socket_, generic, size), 0);
+    EXPECT_EQ(::listen(socket_, 1), 0);
+    EXPECT_EQ(::getsockname(socket_, generic, &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  SilentPort(const SilentPort&) = delete;
+  ~SilentPort() { ::close(socket_); }
+
+  unsigned number() const noexcept { return port_; }
+  bool has_been_called() const {
+    const int connection = ::accept(socket_, nullptr, nullptr);
+    if (connection >= 0) ::close(connection);
+    return connection >= 0;
+  }
+
+ private:
+  int socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  unsigned port_ = 0;
+};
+
+// libcurl knows dozens: spans must not be read out to a mail server because of a wrong word.
+TEST(OtlpHttp, CallsNobodyInAnotherProtocol) {
+  for (const char* protocol : {"dict", "ftp", "gopher", "smtp"}) {
+    const SilentPort port;
+    TelemetryOptions options;
+    options.traces.exporter = ExporterKind::otlp_http;
+    options.traces.endpoint =
+        std::string(protocol) + "://127.0.0.1:" + std::to_string(port.number()) + "/d:word";
+    options.traces.timeout = std::chrono::milliseconds{200};
+    auto exporters = make_exporters(options);
+    EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()})) << protocol;
+    EXPECT_FALSE(port.has_been_called()) << protocol;
   }
 }
 

@@ -165,6 +165,16 @@ TEST(Records, ALogOutsideOfAPlaceOrATraceNamesNone) {
   }
 }
 
+TEST(Records, ALogWithHalfAPlaceInATraceNamesNone) {
+  LogRecord log = rich_log();
+  log.context.span = {};
+  EXPECT_EQ(encoded(log).trace_id(), "");
+  EXPECT_EQ(encoded(log).flags(), 0u);
+  log = rich_log();
+  log.context.trace = {};
+  EXPECT_EQ(encoded(log).span_id(), "");
+}
+
 TEST(Records, ALogInATraceThatIsNotSampledSaysSo) {
   LogRecord log = rich_log();
   EXPECT_EQ(encoded(log).flags(), 1u);

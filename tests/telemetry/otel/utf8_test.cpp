@@ -30,5 +30,16 @@ TEST(Utf8Text, RefusesOverlongFormsSurrogatesAndTooLargeNumbers) {
   EXPECT_EQ(repaired("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");
 }
 
+// Eight bytes are looked at together where there are so many.
+TEST(Utf8Text, FindsOneBadByteWhereverItIs) {
+  for (std::size_t size = 1; size <= 40; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, 'a');
+      text[at] = '\x80';
+      EXPECT_EQ(repaired(text), std::string(at, 'a') + "\uFFFD" + std::string(size - at - 1, 'a'));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir::telemetry::otel

@@ -130,7 +130,10 @@ Task<Result<data::ChangeBatch>> take_rows(const storage::ReadTransaction* readin
                                           std::size_t rows_max, Backfill* backfill) {
   auto scan = reading->scan(relation->rows, rows_after(backfill->until));
   data::BatchBuilder builder(relation->format.schema());
-  while (builder.size() < rows_max) {
+  // Of long rows there are fewer.
+  constexpr std::size_t bytes_max = std::size_t{16} << 20;
+  std::size_t bytes = 0;
+  while (builder.size() < rows_max && bytes < bytes_max) {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) {
       backfill->is_done = true;
@@ -138,6 +141,7 @@ Task<Result<data::ChangeBatch>> take_rows(const storage::ReadTransaction* readin
       break;
     }
     WEIR_CO_TRY_VOID(relation->format.decode(row->key.bytes, row->value.bytes, 1, builder));
+    bytes += row->key.bytes.size() + row->value.bytes.size();
     backfill->until = std::move(row->key.bytes);
   }
   co_return builder.finish();

@@ -327,8 +327,8 @@ Errc round_decimal(const Int128& a, std::uint8_t scale, Int128& out) noexcept {
   // Only the result must fit, not what is on the way to it: 0.99 may have no digit for a 1.
   const Int128 unit = powers_of_ten[scale];
   const Int128 rest = a % unit;
-  const bool is_down = Mode == Rounding::nearest ? -rest >= unit + rest : rest < 0;
-  const bool is_up = Mode == Rounding::nearest ? rest >= unit - rest : rest > 0;
+  const bool is_down = rest < 0 && (Mode != Rounding::nearest || -rest >= unit + rest);
+  const bool is_up = rest > 0 && (Mode != Rounding::nearest || rest >= unit - rest);
   const Int128 step = is_down && Mode != Rounding::up   ? -1
                       : is_up && Mode != Rounding::down ? 1
                                                         : 0;

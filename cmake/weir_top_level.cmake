@@ -5,8 +5,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # Paths in messages and debug information are relative to the source root, whether the compiler sees
-# them absolute or, through ccache, relative to the build tree. They are then the same in every
-# clone, so that ccache can serve one clone with what another compiled.
+# them absolute or, through ccache, relative to the build tree. ccache serves a clone only with what
+# it compiled itself: the path of its precompiled header is part of every command.
 cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_BINARY_DIR}
            OUTPUT_VARIABLE source_from_build)
 add_compile_options(

@@ -16,11 +16,13 @@ build_packages=(
   libcurl4-openssl-dev
   libgrpc++-dev # opentelemetry-cpp-dev needs this and protobuf-compiler-grpc, but does not say so
   libgtest-dev
+  libpq-dev
   libprotobuf-dev
   librocksdb-dev
   lld-19
   llvm-19 # names in sanitizer reports
   ninja-build
+  postgresql # tests start servers of their own
   protobuf-compiler-grpc
   python3
   zlib1g-dev
@@ -188,6 +190,15 @@ require_apt() {
   fi
 }
 
+# Debian makes a cluster and starts it when the package is installed; nothing here uses it. Who has
+# PostgreSQL already has decided that, so nothing is changed then.
+without_main_cluster() {
+  local settings=/etc/postgresql-common/createcluster.conf
+  apt_get install --yes --no-install-recommends postgresql-common || return
+  grep --quiet '^create_main_cluster' "$settings" ||
+    printf 'create_main_cluster = false\n' | "${as_root[@]}" tee --append "$settings" >/dev/null
+}
+
 install_missing() {
   local -a stable from_backports
   mapfile -t stable < <(missing "${wanted[@]}")
@@ -205,8 +216,11 @@ install_missing() {
   local log
   log=$(mktemp)
   # The log is long, and of interest only when something went wrong.
-  if ! apt_get install --yes --no-install-recommends \
-    "${stable[@]}" "${from_backports[@]/%//$backports}" >"$log" 2>&1; then
+  if ! {
+    [[ " ${stable[*]} " != *' postgresql '* ]] || without_main_cluster &&
+      apt_get install --yes --no-install-recommends \
+        "${stable[@]}" "${from_backports[@]/%//$backports}"
+  } >"$log" 2>&1; then
     cat "$log" >&2
     rm "$log"
     fail "apt-get could not install: ${all[*]} (its messages are above)"

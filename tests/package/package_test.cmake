@@ -15,6 +15,8 @@ function(weir_package_test name compiler)
     set(consumer exporting_consumer)
   elseif(name MATCHES "^storing")
     set(consumer storing_consumer)
+  elseif(name MATCHES "^querying")
+    set(consumer querying_consumer)
   endif()
   add_test(
     NAME package.${name}
@@ -25,10 +27,11 @@ function(weir_package_test name compiler)
   set_tests_properties(package.${name} PROPERTIES FIXTURES_REQUIRED weir_package TIMEOUT 300)
 endfunction()
 
-# Who asks for the runtime alone needs nothing of OpenTelemetry or RocksDB on the machine.
+# Who asks for the runtime alone needs nothing of OpenTelemetry, RocksDB or libpq on the machine.
 weir_package_test(same_compiler ${CMAKE_CXX_COMPILER}
                   -DCMAKE_DISABLE_FIND_PACKAGE_opentelemetry-cpp=ON
-                  -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON -DCMAKE_DISABLE_FIND_PACKAGE_RocksDB=ON)
+                  -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON -DCMAKE_DISABLE_FIND_PACKAGE_RocksDB=ON
+                  -DCMAKE_DISABLE_FIND_PACKAGE_PostgreSQL=ON)
 
 find_program(WEIR_SYSTEM_GXX g++ REQUIRED)
 weir_package_test(system_gcc ${WEIR_SYSTEM_GXX})
@@ -37,6 +40,9 @@ weir_package_test(exporting ${CMAKE_CXX_COMPILER} -DCONSUMER_EXPORTS=ON)
 
 weir_package_test(storing ${CMAKE_CXX_COMPILER} -DCONSUMER_STORES=ON)
 weir_package_test(storing_gcc ${WEIR_SYSTEM_GXX} -DCONSUMER_STORES=ON)
+
+weir_package_test(querying ${CMAKE_CXX_COMPILER} -DCONSUMER_QUERIES=ON)
+weir_package_test(querying_gcc ${WEIR_SYSTEM_GXX} -DCONSUMER_QUERIES=ON)
 
 weir_package_test(unknown_component ${CMAKE_CXX_COMPILER} -DCONSUMER_COMPONENTS=nonsense)
 set_tests_properties(

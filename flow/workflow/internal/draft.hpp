@@ -1,0 +1,88 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <weir/flow/workflow/internal/working_set.hpp>
+
+namespace weir::flow::workflow::internal {
+
+/// What one command makes of the records, until it is known whether it succeeds.
+///
+/// Commands are functions of a draft. A record that has not been read is taken for one that is not
+/// there, and noted as missing: then what the command did is thrown away, the records are read, and
+/// it runs again. So commands are written as if everything were in memory.
+class Draft {
+ public:
+  Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept
+      : base_(base), now_(now), random_(random) {}
+
+  /// By the clock of the store; the same for all that one command does.
+  Time now() const noexcept { return now_; }
+  std::uint64_t random() noexcept { return random_ = random_ * 6364136223846793005U + 1; }
+
+  /// None if there is none. Valid until the record is changed.
+  template <class R>
+  const R* find(const KeyOf<R>& key) {
+    const auto& changed = changes_.of<R>().records;
+    if (const auto found = changed.find(key); found != changed.end()) {
+      return found->second ? &*found->second : nullptr;
+    }
+    const Slot<R>* slot = base_.find<R>(key);
+    if (slot == nullptr) missing_.add<R>(key);
+    return slot != nullptr && slot->current ? &*slot->current : nullptr;
+  }
+
+  /// The record, to be changed; none if there is none.
+  template <class R>
+  R* edit(const KeyOf<R>& key) {
+    const R* record = find<R>(key);
+    if (record == nullptr) return nullptr;
+    const auto [at, is_new] = changes_.of<R>().records.try_emplace(key);
+    if (is_new) at->second = *record;
+    return &*at->second;
+  }
+  template <class R>
+  R& put(const KeyOf<R>& key, R record) {
+    return changes_.of<R>().records.insert_or_assign(key, std::move(record)).first->second.value();
+  }
+  /// The record, made if there is none.
+  template <class R>
+  R& edit_or_make(const KeyOf<R>& key) {
+    R* record = edit<R>(key);
+    return record != nullptr ? *record : put<R>(key, {});
+  }
+
+  void tell(Notice notice) { notices_.push_back(std::move(notice)); }
+  /// Executions that have ended, and whose dependents do not know it yet.
+  std::vector<ExecutionId>& ended() noexcept { return ended_; }
+
+  const Missing& missing() const noexcept { return missing_; }
+  /// Makes it true in the working set, which is the one that it was made of.
+  void apply(WorkingSet& to) && {
+    changes_.each([&](auto& changes) {
+      using Record = typename std::remove_reference_t<decltype(changes)>::Record;
+      for (auto& [key, record] : changes.records) to.change<Record>(key, std::move(record));
+    });
+    for (Notice& notice : notices_) to.tell(std::move(notice));
+  }
+
+ private:
+  template <class R>
+  struct Changes {
+    using Record = R;
+
+    std::map<KeyOf<R>, std::optional<R>> records;
+  };
+
+  const WorkingSet& base_;
+  const Time now_;
+  std::uint64_t random_;
+  PerRecord<Changes> changes_;
+  std::vector<Notice> notices_;
+  std::vector<ExecutionId> ended_;
+  Missing missing_;
+};
+
+}  // namespace weir::flow::workflow::internal

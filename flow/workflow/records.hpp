@@ -199,6 +199,13 @@ struct Workflow {
   }
 };
 
+/// What `apply` has to look at: executions that were added, or that edges were staged into.
+struct Staged {
+  std::vector<ExecutionId> executions = {};
+
+  static auto weir_fields(auto& self) { return std::tie(self.executions); }
+};
+
 // Persisted: never renumber.
 enum class EdgeState : std::uint8_t { pending = 1, satisfied, impossible, cancelled };
 template <>

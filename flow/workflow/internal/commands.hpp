@@ -44,8 +44,9 @@ Result<WorkflowId> create(Draft& draft, const NewWorkflow& request);
 Result<std::uint64_t> stage(Draft& draft, const WorkflowId& workflow,
                             const std::vector<NewEdge>& edges,
                             std::optional<std::uint64_t> revision);
-/// Puts staged edges in force and lets `members` begin, those of the workflow that have not been
-/// applied before.
+/// Puts staged edges in force, and lets those begin that were added.
+Result<> apply(Draft& draft, const WorkflowId& workflow);
+/// The same for these of its executions; those that were applied before are as they were.
 Result<> apply(Draft& draft, const WorkflowId& workflow, const std::vector<ExecutionId>& members);
 /// False if it is that already.
 Result<bool> set_policy(Draft& draft, const WorkflowId& workflow, const ExecutionId& downstream,

@@ -12,7 +12,8 @@ namespace weir::flow::workflow::internal {
 ///
 /// Commands are functions of a draft. A record that has not been read is taken for one that is not
 /// there, and noted as missing: then what the command did is thrown away, the records are read, and
-/// it runs again. So commands are written as if everything were in memory.
+/// it runs again, with the same random numbers. So commands are written as if everything were in
+/// memory.
 class Draft {
  public:
   Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept
@@ -59,6 +60,11 @@ class Draft {
   std::vector<ExecutionId>& ended() noexcept { return ended_; }
 
   const Missing& missing() const noexcept { return missing_; }
+  /// Calls `function(key, record)` for each record of a kind that it changes.
+  template <class R, class Function>
+  void each_change(Function&& function) const {
+    for (const auto& [key, record] : changes_.of<R>().records) function(key, record);
+  }
   /// Makes it true in the working set, which is the one that it was made of.
   void apply(WorkingSet& to) && {
     changes_.each([&](auto& changes) {

@@ -97,6 +97,7 @@ Result<> stage_edge(Draft& draft, const WorkflowId& workflow, const NewEdge& edg
   draft.edit_or_make<Links>(edge.upstream).out.push_back(id);
   draft.edit_or_make<Links>(edge.downstream).in.push_back(id);
   ++draft.edit_or_make<EdgeGroup>(edge.downstream).edges;
+  draft.edit_or_make<Staged>(workflow).executions.push_back(edge.downstream);
   return {};
 }
 
@@ -202,6 +203,16 @@ Result<> apply(Draft& draft, const WorkflowId& id, const std::vector<ExecutionId
     if (auto applied = apply_member(draft, id, execution); !applied) return applied;
   }
   return follow_ends(draft);
+}
+
+Result<> apply(Draft& draft, const WorkflowId& id) {
+  if (const Staged* staged = draft.find<Staged>(id)) {
+    const std::vector<ExecutionId> executions = staged->executions;
+    if (auto applied = apply(draft, id, executions); !applied) return applied;
+    draft.edit<Staged>(id)->executions.clear();
+    return {};
+  }
+  return apply(draft, id, {});
 }
 
 Result<bool> set_policy(Draft& draft, const WorkflowId& id, const ExecutionId& downstream,

@@ -23,6 +23,10 @@ struct RecordKey<Workflow> {
   using type = WorkflowId;
 };
 template <>
+struct RecordKey<Staged> {
+  using type = WorkflowId;
+};
+template <>
 struct RecordKey<Edge> {
   using type = EdgeId;
 };
@@ -74,7 +78,7 @@ class PerRecord {
 
  private:
   std::tuple<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>, Of<Workflow>,
-             Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>>
+             Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>>
       all_;
 };
 

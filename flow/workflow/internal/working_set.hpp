@@ -9,12 +9,33 @@
 
 namespace weir::flow::workflow::internal {
 
-/// A record as it is and as it is stored. None: there is none.
+/// In which lists of the store a record is, by what it is.
+enum class Standing : std::uint8_t { absent, common, listed };
+
+template <class R>
+Standing standing_of(const R&) {
+  return Standing::common;
+}
+/// Those that have not ended.
+inline Standing standing_of(const Execution& execution) {
+  return execution.has_ended() ? Standing::common : Standing::listed;
+}
+/// Those that have something to cancel.
+inline Standing standing_of(const Workflow& workflow) {
+  return workflow.cancelling ? Standing::listed : Standing::common;
+}
+inline Standing standing_of(const EdgeGroup& group) {
+  return group.cancelling.empty() ? Standing::common : Standing::listed;
+}
+
+/// A record as it is; none if there is none.
 template <class R>
 struct Slot {
   std::optional<R> current;
-  std::optional<R> stored;
-  bool is_changed = false;
+  Standing stored = Standing::absent;
+  bool is_changed = false;  // and not given to the store
+
+  Standing standing() const { return current ? standing_of(*current) : Standing::absent; }
 };
 
 template <class R>
@@ -64,7 +85,9 @@ class WorkingSet {
   /// What was read from the store; what is there already stays.
   template <class R>
   void add(const KeyOf<R>& key, std::optional<R> record) {
-    tables_.of<R>().slots.try_emplace(key, Slot<R>{record, record, false});
+    Slot<R> slot{std::move(record)};
+    slot.stored = slot.standing();
+    tables_.of<R>().slots.try_emplace(key, std::move(slot));
   }
 
   template <class R>
@@ -92,21 +115,26 @@ class WorkingSet {
     tables_.each(function);
   }
 
-  /// Everything is stored as it is. Forgets what is not needed if there is more than
-  /// `records_max` of a kind.
-  void note_stored(std::size_t records_max) {
-    tables_.each([&](auto& table) {
+  /// What was changed has been given to the store.
+  void note_taken() {
+    tables_.each([](auto& table) {
       for (const auto& key : table.changed) {
         auto& slot = table.slots.find(key)->second;
-        slot.stored = slot.current;
+        slot.stored = slot.standing();
         slot.is_changed = false;
       }
       table.changed.clear();
-      if (table.slots.size() > records_max) table.slots.clear();
     });
     notices_.clear();
   }
-  void clear() { *this = WorkingSet(); }
+  /// Forgets what is not needed, if there is more than `records_max` of a kind: everything that was
+  /// given to the store must be there, to be read again.
+  void forget(std::size_t records_max) {
+    tables_.each([&](auto& table) {
+      if (table.slots.size() <= records_max) return;
+      std::erase_if(table.slots, [](const auto& slot) { return !slot.second.is_changed; });
+    });
+  }
 
  private:
   PerRecord<SlotTable> tables_;

@@ -15,8 +15,9 @@ class Board {
   /// Runs `command(draft)`; what it did is kept if it succeeded.
   template <class Command>
   auto run(Command command) {
+    const std::uint64_t seed = ++seed_ * 0x9e3779b97f4a7c15U;
     for (;;) {
-      internal::Draft draft(records_, now, ++seed_);
+      internal::Draft draft(records_, now, seed);
       auto result = command(draft);
       if (draft.missing().is_empty()) {
         if (result) std::move(draft).apply(records_);
@@ -34,7 +35,7 @@ class Board {
   /// What has been told since it was last asked.
   std::vector<Notice> take_notices() {
     std::vector<Notice> notices = records_.notices();
-    records_.note_stored(std::size_t{1} << 30);
+    records_.note_taken();
     return notices;
   }
   const internal::WorkingSet& records() const noexcept { return records_; }

@@ -46,12 +46,13 @@ auto with_lease(CoreRef core, Handle handle, Function function) {
       });
 }
 
-Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request) {
+Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request, bool waits) {
   if (request.worker.empty()) co_return Error(Errc::invalid_argument, "a worker without a name");
   if (request.lease <= Duration::zero()) {
     co_return Error(Errc::invalid_argument, "a lease that is not positive");
   }
-  WEIR_CO_TRY(reply, co_await core->actor.ask<internal::Claim>(std::move(request)).within(forever));
+  WEIR_CO_TRY(reply,
+              co_await core->actor.ask<internal::Claim>(std::move(request), waits).within(forever));
   WEIR_CO_TRY_VOID(co_await core->committed.wait_until(reply.ticket));
   for (Claimed& claimed : reply.claimed) claimed.handle.store = core->records.identity();
   co_return std::move(reply.claimed);
@@ -159,17 +160,11 @@ Task<Result<Created>> Engine::create_execution(NewExecution request) const {
 }
 
 Task<Result<std::vector<Claimed>>> Engine::claim(ClaimRequest request) const {
-  return claim_from(core_, std::move(request));
+  return claim_from(core_, std::move(request), false);
 }
 
 Task<Result<std::vector<Claimed>>> Engine::next(ClaimRequest request) const {
-  const CoreRef core = core_;
-  for (;;) {
-    const std::uint64_t seen = core->arrivals.published();
-    WEIR_CO_TRY(claimed, co_await claim_from(core, request));
-    if (!claimed.empty()) co_return std::move(claimed);
-    WEIR_CO_TRY_VOID(co_await core->arrivals.wait_until(seen + 1));
-  }
+  return claim_from(core_, std::move(request), true);
 }
 
 Task<Result<Time>> Engine::renew(Handle handle, Duration lease) const {

@@ -284,6 +284,12 @@ struct Lane {
   std::optional<std::uint32_t> concurrency_max = {};
   std::uint64_t active = 0;  // executions that hold a lease
 
+  /// Whether one more may be claimed.
+  bool has_room() const noexcept {
+    return (state == LaneState::active || state == LaneState::draining) &&
+           (!concurrency_max || active < *concurrency_max);
+  }
+
   static auto weir_fields(auto& self) {
     return std::tie(self.state, self.concurrency_max, self.active);
   }

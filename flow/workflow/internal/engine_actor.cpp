@@ -70,7 +70,7 @@ Task<Result<>> EngineActor::run(Command* command) {
 }
 
 template <class Function>
-Task<Result<typename CommandOf<Function>::Outcome>> EngineActor::call(Function function) {
+Task<typename CommandOf<Function>::Outcome> EngineActor::call(Function function) {
   CommandOf<Function> command(std::move(function));
   WEIR_CO_TRY_VOID(co_await run(&command));
   co_return command.take();
@@ -78,9 +78,10 @@ Task<Result<typename CommandOf<Function>::Outcome>> EngineActor::call(Function f
 
 void EngineActor::absorb(Draft draft) {
   draft.each_change<Execution>([&](const ExecutionId& id, const std::optional<Execution>& after) {
-    const Slot<Execution>* before = records_.find<Execution>(id);
-    const bool was_there = before != nullptr && before->current;
-    schedule_.update(id, was_there ? &*before->current : nullptr, after ? &*after : nullptr);
+    const Slot<Execution>* slot = records_.find<Execution>(id);
+    const Execution* before = slot != nullptr && slot->current ? &*slot->current : nullptr;
+    const bool is_new = schedule_.update(id, before, after ? &*after : nullptr);
+    if (is_new) wake(after->lane, 1);
   });
   draft.each_change<EdgeGroup>([&](const ExecutionId& id, const auto& after) {
     if (becomes_listed<EdgeGroup>(records_, id, after)) groups_.push_back(id);
@@ -88,11 +89,13 @@ void EngineActor::absorb(Draft draft) {
   draft.each_change<Workflow>([&](const WorkflowId& id, const auto& after) {
     if (becomes_listed<Workflow>(records_, id, after)) workflows_.push_back(id);
   });
+  std::vector<std::string> lanes;
+  draft.each_change<Lane>([&](const std::string& lane, const auto&) { lanes.push_back(lane); });
   std::move(draft).apply(records_);
+  for (const std::string& lane : lanes) wake_if_open(lane);
   if ((!groups_.empty() || !workflows_.empty()) && !std::exchange(is_dispatch_due_, true)) {
     self().send<Dispatch>();
   }
-  core_->arrivals.publish(schedule_.arrivals());
   arrange_flush();
   arrange_due();
 }
@@ -104,23 +107,63 @@ Task<Result<Ticket>> EngineActor::on(Submit submit) {
 
 Task<Result<ClaimedAt>> EngineActor::on(Claim claim) {
   ClaimedAt reply;
-  while (reply.claimed.size() < claim.request.executions_max) {
-    const auto next = schedule_.next_ready(claim.request.lane, claim.request.capabilities);
+  for (;;) {
+    WEIR_CO_TRY_VOID(co_await claim_ready(&claim.request, &reply.claimed));
+    if (!reply.claimed.empty() || !claim.waits || claim.request.executions_max == 0) break;
+    WEIR_CO_TRY_VOID(co_await wait_for_ready(&claim.request));
+  }
+  reply.ticket = ticket();
+  co_return reply;
+}
+
+Task<Result<>> EngineActor::claim_ready(const ClaimRequest* request,
+                                        std::vector<Claimed>* claimed) {
+  while (claimed->size() < request->executions_max) {
+    if (failure_) co_return *failure_;
+    const auto next = schedule_.next_ready(request->lane, request->capabilities);
     if (!next) break;
-    WEIR_CO_TRY(outcome, co_await call([id = *next, &request = claim.request](Draft& draft) {
-                  return internal::claim(draft, id, request);
-                }));
+    auto outcome = co_await call(
+        [id = *next, request](Draft& draft) { return internal::claim(draft, id, *request); });
     // Somebody else has it, if its records had to be read first.
     if (!outcome && outcome.error() == Errc::wrong_state) continue;
     if (!outcome) co_return outcome.error();
     if (*outcome) {
-      reply.claimed.push_back(**std::move(outcome));
-    } else if (schedule_.next_ready(claim.request.lane, claim.request.capabilities) == next) {
+      claimed->push_back(**std::move(outcome));
+    } else if (schedule_.next_ready(request->lane, request->capabilities) == next) {
       break;  // the lane lets nobody claim
     }
   }
-  reply.ticket = ticket();
-  co_return reply;
+  co_return {};
+}
+
+Task<Result<>> EngineActor::wait_for_ready(const ClaimRequest* request) {
+  if (is_stopped_) co_return Error(Errc::closed, "the workflow engine was closed");
+  Waiter waiter{request, SequenceBarrier()};
+  auto& waiters = waiters_[request->lane];
+  waiters.push_back(&waiter);
+  const auto woken = co_await waiter.woken.wait_until(1);
+  waiters.remove(&waiter);
+  if (!woken) co_return woken.error();
+  co_return {};
+}
+
+/// There may be more places in the lane than before.
+void EngineActor::wake_if_open(const std::string& lane) {
+  const Slot<Lane>* slot = records_.find<Lane>(lane);
+  if (slot == nullptr || !slot->current || !slot->current->has_room()) return;
+  if (const std::size_t ready = schedule_.ready(lane); ready > 0) wake(lane, ready);
+}
+
+void EngineActor::wake(const std::string& lane, std::size_t waiters_max) {
+  const auto waiters = waiters_.find(lane);
+  if (waiters == waiters_.end()) return;
+  for (Waiter* waiter : waiters->second) {
+    if (waiters_max == 0) break;
+    if (waiter->woken.published() > 0) continue;
+    if (!schedule_.next_ready(lane, waiter->request->capabilities)) continue;
+    waiter->woken.publish(1);
+    --waiters_max;
+  }
 }
 
 void EngineActor::arrange_flush() {
@@ -147,7 +190,13 @@ Task<> EngineActor::on(Flush) {
 void EngineActor::fail(const Error& cause) {
   failure_ = Error(Errc::unavailable, cause.message());
   core_->committed.close(*failure_);
-  core_->arrivals.close(*failure_);
+  turn_away(*failure_);
+}
+
+void EngineActor::turn_away(const Error& reason) {
+  for (auto& [lane, waiters] : waiters_) {
+    for (Waiter* waiter : waiters) waiter->woken.close(reason);
+  }
 }
 
 void EngineActor::arrange_due() {
@@ -178,15 +227,14 @@ Task<> EngineActor::on(Due) {
 }
 
 Task<Result<>> EngineActor::meet(ExecutionId id) {
-  WEIR_CO_TRY(
-      outcome, co_await call([id](Draft& draft) -> Result<bool> {
-        // The end of all first: what is over need not be tried again.
-        for (auto* meet : {&expire_execution, &expire_attempt, &expire_lease, &promote_due}) {
-          auto met = meet(draft, id);
-          if (!met || *met) return met;
-        }
-        return false;
-      }));
+  auto outcome = co_await call([id](Draft& draft) -> Result<bool> {
+    // The end of all first: what is over need not be tried again.
+    for (auto* meet : {&expire_execution, &expire_attempt, &expire_lease, &promote_due}) {
+      auto met = meet(draft, id);
+      if (!met || *met) return met;
+    }
+    return false;
+  });
   if (!outcome) co_return outcome.error();
   co_return {};
 }
@@ -197,14 +245,15 @@ Task<Result<CancelledAt>> EngineActor::on(CancelWorkflow cancel) {
     return internal::cancel(draft, cancel.workflow, cancel.policy, cancel.reason);
   });
   CancelledAt reply;
-  Result<> done = marked ? Result<>(marked->error()) : Result<>(marked.error());
-  if (marked && *marked) {
-    reply.is_new = **marked;
-    done = is_first && reply.is_new ? co_await cancel_members(cancel.workflow, &reply.cancelled)
-                                    : Result<>();
+  Result<> done;
+  if (!marked) {
+    done = marked.error();
+  } else if (is_first && *marked) {
+    done = co_await cancel_members(cancel.workflow, &reply.cancelled);
   }
   if (is_first) cancelling_.erase(cancel.workflow);
   if (!done) co_return done.error();
+  reply.is_new = *marked;
   reply.ticket = ticket();
   co_return reply;
 }
@@ -218,9 +267,8 @@ Task<Result<>> EngineActor::cancel_members(WorkflowId workflow,
     WEIR_CO_TRY(members, co_await core_->records.members(workflow, after, options_.cancels_max));
     is_last = members.size() < options_.cancels_max;
     if (!members.empty()) after = members.back();
-    WEIR_CO_TRY(outcome, co_await call([&](Draft& draft) {
-                  return internal::cancel_members(draft, workflow, members, is_last);
-                }));
+    auto outcome = co_await call(
+        [&](Draft& draft) { return internal::cancel_members(draft, workflow, members, is_last); });
     if (!outcome) co_return outcome.error();
     cancelled->insert(cancelled->end(), outcome->begin(), outcome->end());
   }
@@ -228,9 +276,9 @@ Task<Result<>> EngineActor::cancel_members(WorkflowId workflow,
 }
 
 Task<Result<>> EngineActor::cancel_siblings(ExecutionId downstream) {
-  WEIR_CO_TRY(outcome, co_await call([&](Draft& draft) {
-                return internal::cancel_siblings(draft, downstream, options_.cancels_max);
-              }));
+  auto outcome = co_await call([&](Draft& draft) {
+    return internal::cancel_siblings(draft, downstream, options_.cancels_max);
+  });
   if (!outcome) co_return outcome.error();
   if (outcome->left > 0) groups_.push_back(downstream);
   co_return {};
@@ -262,8 +310,9 @@ Task<Result<bool>> EngineActor::on(Stop) {
   while (records_.is_changed() && !failure_) {
     WEIR_CO_TRY_VOID(co_await core_->committed.wait_until(batch_));
   }
-  core_->committed.close(Error(Errc::closed, "the workflow engine was closed"));
-  core_->arrivals.close(Error(Errc::closed, "the workflow engine was closed"));
+  const Error reason(Errc::closed, "the workflow engine was closed");
+  core_->committed.close(reason);
+  turn_away(reason);
   stop();
   co_return true;
 }

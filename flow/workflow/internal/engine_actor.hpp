@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <weir/flow/workflow/internal/working_set.hpp>
 #include <weir/flow/workflow/request.hpp>
 #include <weir/runtime/actor.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/runtime/timer.hpp>
 
@@ -38,6 +40,8 @@ struct ClaimedAt {
 struct Claim {
   using Reply = ClaimedAt;
   ClaimRequest request;
+  /// Until there is something to claim.
+  bool waits = false;
 };
 struct CancelledAt {
   bool is_new = false;
@@ -101,7 +105,13 @@ class EngineActor final
   Ticket ticket() const;
   Time time() const;
   template <class Function>
-  Task<Result<typename CommandOf<Function>::Outcome>> call(Function function);
+  Task<typename CommandOf<Function>::Outcome> call(Function function);
+
+  // Claiming.
+  Task<Result<>> claim_ready(const ClaimRequest* request, std::vector<Claimed>* claimed);
+  Task<Result<>> wait_for_ready(const ClaimRequest* request);
+  void wake(const std::string& lane, std::size_t waiters_max);
+  void wake_if_open(const std::string& lane);
 
   // What time does.
   void arrange_due();
@@ -111,20 +121,28 @@ class EngineActor final
   Task<Result<>> cancel_members(WorkflowId workflow, std::vector<ExecutionId>* cancelled);
   Task<Result<>> cancel_siblings(ExecutionId downstream);
 
+  /// Somebody who waits until there may be something to claim.
+  struct Waiter {
+    const ClaimRequest* request;
+    SequenceBarrier woken;
+  };
+
   // Writing.
   void arrange_flush();
   void fail(const Error& cause);
+  void turn_away(const Error& reason);
 
   const std::shared_ptr<EngineCore> core_;
   const EngineActorOptions options_;
 
   WorkingSet records_;
   Schedule schedule_;
-  std::deque<ExecutionId> groups_;         // that have siblings to cancel
-  std::deque<WorkflowId> workflows_;       // that have executions to cancel
-  std::set<WorkflowId> cancelling_;        // whose executions are being cancelled
-  std::map<ExecutionId, Error> poisoned_;  // groups that were set aside
-  Ticket batch_ = 1;                       // that is being collected
+  std::map<std::string, std::list<Waiter*>> waiters_;  // by lane, who came first
+  std::deque<ExecutionId> groups_;                     // that have siblings to cancel
+  std::deque<WorkflowId> workflows_;                   // that have executions to cancel
+  std::set<WorkflowId> cancelling_;                    // whose executions are being cancelled
+  std::map<ExecutionId, Error> poisoned_;              // groups that were set aside
+  Ticket batch_ = 1;                                   // that is being collected
   std::uint64_t next_notice_ = 1;
   std::optional<Time> timer_due_;
   Timer timer_;

@@ -18,8 +18,6 @@ struct EngineCore {
   EngineRef actor = {};
   /// Batches that are as durable as the store says.
   SequenceBarrier committed;
-  /// Grows when there may be something to claim.
-  SequenceBarrier arrivals;
   /// 1 when the engine is closed.
   SequenceBarrier gone;
 };

@@ -154,9 +154,8 @@ AttemptKind kind_of(const StateVector& state) {
 /// Whether the lane lets anyone claim, and the worker can do what is asked for.
 bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& request) {
   if (execution.lane != request.lane) return false;
-  if (const Lane* lane = draft.find<Lane>(execution.lane)) {
-    const bool takes = lane->state == LaneState::active || lane->state == LaneState::draining;
-    if (!takes || (lane->concurrency_max && lane->active >= *lane->concurrency_max)) return false;
+  if (const Lane* lane = draft.find<Lane>(execution.lane); lane != nullptr && !lane->has_room()) {
+    return false;
   }
   return std::ranges::all_of(execution.capabilities, [&](const std::string& needed) {
     return std::ranges::find(request.capabilities, needed) != request.capabilities.end();

@@ -32,7 +32,7 @@ std::optional<Time> Schedule::due_of(const Execution& execution) {
   return due;
 }
 
-void Schedule::update(const ExecutionId& id, const Execution* before, const Execution* after) {
+bool Schedule::update(const ExecutionId& id, const Execution* before, const Execution* after) {
   const auto place = [&](const Execution& execution) {
     return Place{-execution.priority, execution.eligible_at, id};
   };
@@ -48,13 +48,14 @@ void Schedule::update(const ExecutionId& id, const Execution* before, const Exec
   }
   if (becomes_ready) {
     ready_[after->lane][after->capabilities].insert(place(*after));
-    arrivals_ += was_ready ? 0 : 1;
   }
   const auto due_before = before != nullptr ? due_of(*before) : std::nullopt;
   const auto due_after = after != nullptr ? due_of(*after) : std::nullopt;
-  if (due_before == due_after) return;
-  if (due_before) due_.erase({*due_before, id});
-  if (due_after) due_.insert({*due_after, id});
+  if (due_before != due_after) {
+    if (due_before) due_.erase({*due_before, id});
+    if (due_after) due_.insert({*due_after, id});
+  }
+  return becomes_ready && !was_ready;
 }
 
 std::optional<ExecutionId> Schedule::next_ready(

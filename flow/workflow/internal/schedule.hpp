@@ -16,16 +16,15 @@ namespace weir::flow::workflow::internal {
 /// It follows from the records of executions that have not ended.
 class Schedule {
  public:
-  /// The record has changed; none if there is or was none.
-  void update(const ExecutionId& id, const Execution* before, const Execution* after);
+  /// The record has changed; none if there is or was none. True if it can be claimed, and could
+  /// not before.
+  bool update(const ExecutionId& id, const Execution* before, const Execution* after);
 
   /// Who is to be claimed next by a worker that has these capabilities: the highest priority, and
   /// of those who has waited longest.
   std::optional<ExecutionId> next_ready(const std::string& lane,
                                         const std::vector<std::string>& capabilities) const;
   std::size_t ready(const std::string& lane) const;
-  /// Grows whenever something can be claimed that could not before.
-  std::uint64_t arrivals() const noexcept { return arrivals_; }
 
   /// When something is due.
   std::optional<Time> next_due() const;
@@ -48,7 +47,6 @@ class Schedule {
   /// By lane and by what is needed of a worker.
   std::map<std::string, std::map<std::vector<std::string>, Queue>> ready_;
   std::set<std::pair<Time, ExecutionId>> due_;
-  std::uint64_t arrivals_ = 0;
 };
 
 }  // namespace weir::flow::workflow::internal

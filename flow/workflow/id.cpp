@@ -107,14 +107,17 @@ Result<EdgeId> parse_edge_id(std::string_view text) {
   return EdgeId{*uuid};
 }
 
-data::Uuid make_uuid(std::uint64_t high, std::uint64_t low) noexcept {
+data::Uuid make_timed_uuid(std::uint64_t milliseconds, std::uint64_t high,
+                           std::uint64_t low) noexcept {
+  constexpr std::uint64_t version = 0x7000;
+  constexpr std::uint64_t variant = std::uint64_t{1} << 63;
+  const std::uint64_t first = (milliseconds << 16) | version | (high & 0x0fff);
+  const std::uint64_t second = variant | (low & ~(std::uint64_t{3} << 62));
   data::Uuid uuid;
   for (std::size_t i = 0; i < 8; ++i) {
-    uuid.bytes[i] = static_cast<std::uint8_t>(high >> (56 - 8 * i));
-    uuid.bytes[i + 8] = static_cast<std::uint8_t>(low >> (56 - 8 * i));
+    uuid.bytes[i] = static_cast<std::uint8_t>(first >> (56 - 8 * i));
+    uuid.bytes[i + 8] = static_cast<std::uint8_t>(second >> (56 - 8 * i));
   }
-  uuid.bytes[6] = static_cast<std::uint8_t>((uuid.bytes[6] & 0x0f) | 0x40);
-  uuid.bytes[8] = static_cast<std::uint8_t>((uuid.bytes[8] & 0x3f) | 0x80);
   return uuid;
 }
 

@@ -69,8 +69,9 @@ Result<WorkflowId> parse_workflow_id(std::string_view text);
 Result<ExecutionId> parse_execution_id(std::string_view text);
 Result<EdgeId> parse_edge_id(std::string_view text);
 
-/// A uuid of version 4 of random bits.
-data::Uuid make_uuid(std::uint64_t high, std::uint64_t low) noexcept;
+/// A uuid of version 7: of milliseconds since 1970 and random bits, in the order of time.
+data::Uuid make_timed_uuid(std::uint64_t milliseconds, std::uint64_t high,
+                           std::uint64_t low) noexcept;
 
 }  // namespace weir::flow::workflow
 

@@ -21,7 +21,19 @@ class Draft {
 
   /// By the clock of the store; the same for all that one command does.
   Time now() const noexcept { return now_; }
-  std::uint64_t random() noexcept { return random_ = random_ * 6364136223846793005U + 1; }
+  /// A new id: of version 7, so that those made together are stored together.
+  data::Uuid make_uuid() noexcept {
+    const auto milliseconds =
+        std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch()).count();
+    return make_timed_uuid(static_cast<std::uint64_t>(milliseconds), random(), random());
+  }
+  std::uint64_t random() noexcept {
+    // SplitMix64: the next of it, well mixed.
+    std::uint64_t mixed = random_ += 0x9e3779b97f4a7c15U;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
+    return mixed ^ (mixed >> 31);
+  }
 
   /// None if there is none. Valid until the record is changed.
   template <class R>

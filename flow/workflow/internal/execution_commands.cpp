@@ -78,7 +78,7 @@ Result<> validate(const NewExecution& request) {
 }
 
 Result<ExecutionId> place(Draft& draft, const NewExecution& request) {
-  const data::Uuid uuid = request.id ? request.id->uuid : make_uuid(draft.random(), draft.random());
+  const data::Uuid uuid = request.id ? request.id->uuid : draft.make_uuid();
   const ExecutionId id = request.workflow ? ExecutionId::in_workflow(*request.workflow, uuid)
                                           : ExecutionId::in_lane(request.lane, uuid);
   if (request.id && *request.id != id) {

@@ -84,7 +84,7 @@ Result<> stage_edge(Draft& draft, const WorkflowId& workflow, const NewEdge& edg
   if (!downstream) return downstream.error();
   if (auto acyclic = refuse_cycle(draft, edge); !acyclic) return acyclic;
   if (auto late = refuse_late_edge(draft, edge.downstream, **downstream); !late) return late;
-  const EdgeId id = edge.id.value_or(EdgeId{make_uuid(draft.random(), draft.random())});
+  const EdgeId id = edge.id.value_or(EdgeId{draft.make_uuid()});
   if (edge.id && draft.find<Edge>(id) != nullptr) {
     return Error(Errc::already_exists, "edge " + to_string(id));
   }
@@ -163,7 +163,7 @@ Result<WorkflowId> create(Draft& draft, const NewWorkflow& request) {
                                              std::to_string(name_bytes_max) + " bytes");
   }
   if (auto valid = workflow::validate(request.tags); !valid) return valid.error();
-  const WorkflowId id = request.id.value_or(WorkflowId{make_uuid(draft.random(), draft.random())});
+  const WorkflowId id = request.id.value_or(WorkflowId{draft.make_uuid()});
   // The same again is the same workflow: the caller may not have had the answer.
   if (request.id && draft.find<Workflow>(id) != nullptr) return id;
   Workflow workflow;

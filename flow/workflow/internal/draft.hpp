@@ -12,8 +12,8 @@ namespace weir::flow::workflow::internal {
 ///
 /// Commands are functions of a draft. A record that has not been read is taken for one that is not
 /// there, and noted as missing: then what the command did is thrown away, the records are read, and
-/// it runs again, with the same random numbers. So commands are written as if everything were in
-/// memory.
+/// it runs again, with the same time and random numbers. So commands are written as if everything
+/// were in memory.
 class Draft {
  public:
   Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept

@@ -46,8 +46,8 @@ Task<Result<bool>> EngineActor::on(Begin) {
   co_return true;
 }
 
-bool EngineActor::try_run(Command& command, std::uint64_t seed, Missing& missing) {
-  Draft draft(records_, time(), seed);
+bool EngineActor::try_run(Command& command, const Chance& chance, Missing& missing) {
+  Draft draft(records_, chance.now, chance.seed);
   const bool is_kept = command.run(draft);
   if (!draft.missing().is_empty()) {
     missing = draft.missing();
@@ -59,12 +59,12 @@ bool EngineActor::try_run(Command& command, std::uint64_t seed, Missing& missing
 
 Task<Result<>> EngineActor::run(Command* command) {
   // The same ids each time: those of records that it makes are looked for too.
-  const std::uint64_t seed = random();
+  const Chance chance{time(), random()};
   for (;;) {
     if (failure_) co_return *failure_;
     if (is_stopped_) co_return Error(Errc::closed, "the workflow engine was closed");
     Missing missing;
-    if (try_run(*command, seed, missing)) co_return {};
+    if (try_run(*command, chance, missing)) co_return {};
     WEIR_CO_TRY_VOID(co_await core_->records.read(std::move(missing), &records_));
   }
 }

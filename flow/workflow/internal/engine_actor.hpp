@@ -97,10 +97,16 @@ class EngineActor final
   Task<Result<bool>> on(Stop);
 
  private:
+  /// What a command takes from outside, however often it runs.
+  struct Chance {
+    Time now;
+    std::uint64_t seed;
+  };
+
   // Running commands.
   Task<Result<>> run(Command* command);
   /// Whether nothing was missing; what was is in `missing`.
-  bool try_run(Command& command, std::uint64_t seed, Missing& missing);
+  bool try_run(Command& command, const Chance& chance, Missing& missing);
   void absorb(Draft draft);
   Ticket ticket() const;
   Time time() const;

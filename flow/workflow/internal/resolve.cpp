@@ -40,6 +40,8 @@ Result<> release(Draft& draft, const ExecutionId& downstream, EdgeState state) {
   // One that ended otherwise, or that its worker still has, is not concerned.
   if (execution->state.eligibility != Eligibility::blocked_by_dependencies) return {};
   if (state == EdgeState::impossible) {
+    // How it ends is not to depend on the pieces in which its workflow is cancelled.
+    if (is_being_cancelled(draft, *execution)) return {};
     return end_alone(draft, downstream,
                      {.event = EventKind::skip, .reason = "dependency_impossible", .by = "engine"});
   }

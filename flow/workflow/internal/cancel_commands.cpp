@@ -15,7 +15,8 @@ bool is_awaited(Draft& draft, const ExecutionId& id, const ExecutionId& by) {
   if (links == nullptr) return false;
   return std::ranges::any_of(links->out, [&](const EdgeId& edge_id) {
     const Edge* edge = draft.find<Edge>(edge_id);
-    return edge != nullptr && edge->downstream == by && edge->state == EdgeState::pending;
+    return edge != nullptr && edge->downstream == by && edge->is_applied &&
+           edge->state == EdgeState::pending;
   });
 }
 

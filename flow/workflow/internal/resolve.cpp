@@ -1,5 +1,7 @@
 #include <weir/flow/workflow/internal/resolve.hpp>
 
+#include <set>
+
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 
@@ -25,10 +27,11 @@ void note_remaining(Draft& draft, const ExecutionId& downstream, EdgeGroup& grou
   }
   const Links* links = draft.find<Links>(downstream);
   if (links == nullptr) return;
+  std::set<ExecutionId> listed;  // there may be several edges from one to the other
   for (const EdgeId& id : links->in) {
     const Edge* edge = draft.find<Edge>(id);
     if (edge == nullptr || !edge->is_applied || edge->state != EdgeState::pending) continue;
-    group.cancelling.push_back(edge->upstream);
+    if (listed.insert(edge->upstream).second) group.cancelling.push_back(edge->upstream);
   }
   group.cancel_reason = group.state == EdgeState::satisfied ? "sibling_quorum_satisfied"
                                                             : "sibling_quorum_impossible";

@@ -39,6 +39,7 @@ TEST(Graph, ADependentWaitsForItsTimeTooOnceItsDependenciesAreSatisfied) {
   const ExecutionId first = board.member();
   const Time time = board.now + seconds(5);
   const ExecutionId second = board.make_member(board.id, {.kind = "w", .not_before = time});
+  board.all.push_back(second);
   board.link(first, second);
   board.apply_all();
   board.succeed(first);

@@ -13,7 +13,7 @@ using testing::RandomRun;
 
 // WEIR_SEED=n runs one of them again.
 TEST(Model, RandomWorkflowsAreWhatTheModelSaysAfterEveryStep) {
-  const int count = weir::testing::scaled(3000);
+  const int count = weir::testing::scaled(6000);
   for (const std::uint64_t seed : storage::test::seeds(static_cast<std::uint64_t>(count))) {
     RandomRun run(seed);
     std::string problem;

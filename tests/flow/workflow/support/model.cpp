@@ -114,7 +114,7 @@ bool Model::is_needed_beside(std::size_t i, std::size_t by_no_longer) const {
 
 bool Model::is_awaited(std::size_t i, std::size_t by) const {
   return std::ranges::any_of(links_, [&](const Link& link) {
-    return link.from == i && link.to == by && link.state == EdgeState::pending;
+    return link.from == i && link.to == by && link.is_applied && link.state == EdgeState::pending;
   });
 }
 

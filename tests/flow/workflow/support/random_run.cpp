@@ -66,13 +66,21 @@ std::string RandomRun::add_node() {
     return "the policy was not set";
   }
   note("add " + to_string(policy), node);
-  return links > 0 ? add_links(node, links) : "";
+  Candidates upstreams(links);
+  for (std::size_t& from : upstreams) from = below(node);
+  return links > 0 ? add_links(node, upstreams) : "";
 }
 
-std::string RandomRun::add_links(std::size_t to, std::size_t links) {
+std::string RandomRun::add_late_link(std::size_t to) {
+  const std::size_t from = below(to);
+  const bool is_there = std::ranges::any_of(
+      model_.links(), [&](const Model::Link& link) { return link.from == from && link.to == to; });
+  return is_there ? "" : add_links(to, {from});
+}
+
+std::string RandomRun::add_links(std::size_t to, const Candidates& upstreams) {
   std::vector<NewEdge> staged;
-  for (; links > 0; --links) {
-    const std::size_t from = below(to);
+  for (const std::size_t from : upstreams) {
     edges_.push_back({make_uuid(edges_.size(), 77)});
     staged.push_back({.upstream = ids_[from], .downstream = ids_[to], .id = edges_.back()});
     model_.add_link(from, to);

@@ -61,7 +61,8 @@ class RandomRun {
 
   // Each does it to both, and says what differs.
   std::string add_node();
-  std::string add_links(std::size_t to, std::size_t links);
+  std::string add_links(std::size_t to, const Candidates& from);
+  std::string add_late_link(std::size_t to);
   std::string apply(const Candidates& nodes);
   std::string claim(std::size_t node);
   std::string try_to_claim(std::size_t node);

@@ -54,7 +54,7 @@ std::string RandomRun::act_on_graph() {
     case 0: return one_in(2) ? add_node() : "";
     case 1:
       if (model_.state() != WorkflowState::open) return "";
-      return with_one(may_get_links, [&](std::size_t i) { return add_links(i, 1); });
+      return with_one(may_get_links, [&](std::size_t i) { return add_late_link(i); });
     default: return apply(all_of([&](std::size_t) { return one_in(2); }));
   }
 }
@@ -99,7 +99,6 @@ std::string RandomRun::go_on() {
 std::string RandomRun::finish() {
   for (std::size_t steps = 0; steps < 100'000; ++steps) {
     const auto open = all_of([&](std::size_t i) { return !model_.has_ended(i); });
-    const auto leased = all_of([&](std::size_t i) { return model_.nodes()[i].is_leased; });
     if (open.empty() && !model_.cancelling()) {
       return model_.state() == WorkflowState::open ? "the workflow stays open" : "";
     }
@@ -108,6 +107,7 @@ std::string RandomRun::finish() {
       return "";
     }
     std::string problem = go_on();
+    const auto leased = all_of([&](std::size_t i) { return model_.nodes()[i].is_leased; });
     if (problem.empty()) problem = with_one(leased, [&](std::size_t i) { return complete(i); });
     if (problem.empty() && model_.state() == WorkflowState::open) problem = apply(open);
     if (problem.empty()) problem = check();

@@ -28,7 +28,6 @@ std::string RandomRun::step() {
 
 std::string RandomRun::act() {
   const auto leased = all_of([&](std::size_t i) { return model_.nodes()[i].is_leased; });
-  const auto open = all_of([&](std::size_t i) { return !model_.has_ended(i); });
   switch (below(16)) {
     case 0: return act_on_graph();
     case 1: return end_something();

@@ -61,15 +61,11 @@ Result<std::vector<ExecutionId>> cancel_members(Draft& draft, const WorkflowId& 
   if (workflow == nullptr) return no_such(id);
   if (!workflow->cancelling) return cancelled;
   const CancelPolicy policy = *workflow->cancelling;
-  const bool was_cancelled = workflow->state == WorkflowState::cancelled;
-  const Ending ending = {.event = EventKind::cancel,
-                         .reason = was_cancelled ? "workflow_cancelled" : "workflow_failed",
-                         .by = was_cancelled ? "cancel_workflow" : "engine"};
   for (const ExecutionId& member : members) {
     const Execution* execution = draft.find<Execution>(member);
     if (execution == nullptr || execution->workflow != id) continue;
     if (!is_concerned(*execution, policy)) continue;
-    if (auto ended = end_alone(draft, member, ending); !ended) return ended.error();
+    if (auto ended = cancel_with_workflow(draft, member); !ended) return ended.error();
     cancelled.push_back(member);
   }
   if (auto followed = follow_ends(draft); !followed) return followed.error();

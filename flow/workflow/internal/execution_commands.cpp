@@ -3,6 +3,7 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/resolve.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -100,9 +101,9 @@ AttemptKind kind_of(const StateVector& state) {
   return AttemptKind::initial;
 }
 
-/// Whether the lane and the workflow let anyone claim, and the worker can do what is asked for.
+/// Whether the lane lets anyone claim, and the worker can do what is asked for.
 bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& request) {
-  if (execution.lane != request.lane || is_being_cancelled(draft, execution)) return false;
+  if (execution.lane != request.lane) return false;
   if (const Lane* lane = draft.find<Lane>(execution.lane)) {
     const bool takes = lane->state == LaneState::active || lane->state == LaneState::draining;
     if (!takes || (lane->concurrency_max && lane->active >= *lane->concurrency_max)) return false;
@@ -252,13 +253,20 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
   if (!may_claim(draft, *found, request)) return std::optional<Claimed>();
   const StateVector before = found->state;
   const bool is_reclaim = before.phase == Phase::active;
+  const Event event = {is_reclaim ? EventKind::reclaim : EventKind::claim};
+  if (is_being_cancelled(draft, *found) && transition(before, event)) {
+    // The cancelling of its workflow has not come to it yet; nobody is to begin it meanwhile.
+    if (auto ended = cancel_with_workflow(draft, id); !ended) return ended.error();
+    if (auto followed = follow_ends(draft); !followed) return followed.error();
+    return std::optional<Claimed>();
+  }
   if (is_reclaim && found->reclaims >= spec->reclaims_max) {
     auto ended =
         end(draft, id, {.event = EventKind::fail, .reason = "reclaims_exhausted", .by = "engine"});
     if (!ended) return ended.error();
     return std::optional<Claimed>();
   }
-  auto changed = change(draft, id, {is_reclaim ? EventKind::reclaim : EventKind::claim});
+  auto changed = change(draft, id, event);
   if (!changed) return changed.error();
   Execution& execution = **changed;
   execution.reclaims += is_reclaim ? 1 : 0;

@@ -161,6 +161,18 @@ bool is_being_cancelled(Draft& draft, const Execution& execution) {
          is_concerned(execution, *workflow->cancelling);
 }
 
+Result<> cancel_with_workflow(Draft& draft, const ExecutionId& id) {
+  const Execution* execution = draft.find<Execution>(id);
+  if (execution == nullptr || !execution->workflow) return no_such(id);
+  const Workflow* workflow = draft.find<Workflow>(*execution->workflow);
+  if (workflow == nullptr) return no_such(*execution->workflow);
+  const bool was_cancelled = workflow->state == WorkflowState::cancelled;
+  return end_alone(draft, id,
+                   {.event = EventKind::cancel,
+                    .reason = was_cancelled ? "workflow_cancelled" : "workflow_failed",
+                    .by = was_cancelled ? "cancel_workflow" : "engine"});
+}
+
 void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind) {
   draft.tell({.kind = kind,
               .execution = id,

@@ -95,10 +95,10 @@ std::vector<std::size_t> Model::cancel_siblings(std::size_t node,
   return cancelled;
 }
 
-bool Model::may_claim(std::size_t i) const {
+bool Model::is_claimable(std::size_t i) const {
   const bool is_ready = nodes_[i].state == PublicState::waiting && !nodes_[i].is_submitted;
   const bool is_lost = nodes_[i].state == PublicState::active && !nodes_[i].is_leased;
-  return (is_ready || is_lost) && !is_concerned(i);
+  return is_ready || is_lost;
 }
 
 bool Model::is_concerned(std::size_t i) const {

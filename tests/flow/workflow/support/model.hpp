@@ -62,7 +62,9 @@ class Model {
   const std::vector<Link>& links() const { return links_; }
   WorkflowState state() const { return state_; }
   std::optional<CancelPolicy> cancelling() const { return cancelling_; }
-  bool may_claim(std::size_t node) const;
+  bool is_claimable(std::size_t node) const;
+  /// It does not end instead.
+  bool may_claim(std::size_t node) const { return is_claimable(node) && !is_concerned(node); }
   bool is_concerned(std::size_t node) const;
   bool is_needed_beside(std::size_t node, std::size_t by_no_longer) const;
   bool is_awaited(std::size_t node, std::size_t by) const;

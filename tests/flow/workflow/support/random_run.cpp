@@ -117,6 +117,10 @@ std::string RandomRun::claim(std::size_t node) {
 std::string RandomRun::try_to_claim(std::size_t node) {
   if (model_.may_claim(node)) return "";
   const auto claimed = board_.try_claim(ids_[node]);
+  if (model_.is_claimable(node)) {
+    note("claim, and so cancel,", node);
+    model_.end(node, PublicState::cancelled);
+  }
   return claimed && *claimed ? "claimed " + std::to_string(node) + ", which may not be" : "";
 }
 

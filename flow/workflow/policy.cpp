@@ -28,10 +28,10 @@ std::string quoted(std::string_view text) {
 
 Duration backoff_before(const RetryPolicy& policy, std::uint32_t retry, std::uint64_t random) {
   Duration pause = std::min(policy.backoff, policy.backoff_max);
-  for (std::uint32_t i = 1; i < retry && pause < policy.backoff_max; ++i) {
-    const bool is_over = policy.multiplier > 1 && pause > policy.backoff_max / policy.multiplier;
+  const bool grows = policy.multiplier > 1 && pause > Duration::zero();
+  for (std::uint32_t i = 1; grows && i < retry && pause < policy.backoff_max; ++i) {
+    const bool is_over = pause > policy.backoff_max / policy.multiplier;
     pause = is_over ? policy.backoff_max : pause * policy.multiplier;
-    if (policy.multiplier <= 1) break;
   }
   if (!policy.has_jitter || pause <= Duration::zero()) return pause;
   const auto half = pause.count() / 2;

@@ -78,6 +78,8 @@ struct Execution {
   std::string end_reason = {};  // why it was cancelled, failed, expired or skipped
   std::string ended_by = {};
   Tags tags = {};
+  /// It was cancelled because others had decided already; no failure of its workflow.
+  bool is_sibling = false;
 
   PublicState public_state() const noexcept { return workflow::public_state(state); }
   bool has_ended() const noexcept { return state.phase == Phase::terminal; }
@@ -87,7 +89,7 @@ struct Execution {
                     self.state, self.priority, self.attempt, self.attempts, self.retries,
                     self.reclaims, self.replays, self.epoch, self.lease, self.eligible_at,
                     self.attempt_deadline, self.changed_at, self.ended_at, self.end_reason,
-                    self.ended_by, self.tags);
+                    self.ended_by, self.tags, self.is_sibling);
   }
 };
 

@@ -23,13 +23,16 @@ bool is_pending(AttemptState attempt) {
 
 /// What a runnable execution may be told to wait for.
 bool explains(BlockingReason reason, const StateVector& state) {
+  // One that is tried again, or replayed, has had its delay and its dependencies.
+  const bool may_wait =
+      state.attempt == pending_first_attempt || state.attempt == attempt_interrupted;
   switch (state.eligibility) {
     case eligible_now: return reason == waiting_for_worker;
     case not_eligible_until_time:
-      return reason == waiting_for_delay ||
+      return (reason == waiting_for_delay && may_wait) ||
              (reason == waiting_for_retry_backoff && state.attempt == pending_retry_attempt) ||
              (reason == waiting_for_resume_delay && state.attempt == attempt_interrupted);
-    case blocked_by_dependencies: return reason == waiting_for_children;
+    case blocked_by_dependencies: return reason == waiting_for_children && may_wait;
     case blocked_by_budget: return reason == waiting_for_budget;
     case blocked_by_quota: return reason == waiting_for_quota;
     case blocked_by_route:
@@ -62,6 +65,13 @@ bool is_idle(const StateVector& state) {
   return state.eligibility == not_applicable && state.reason == BlockingReason::none;
 }
 
+/// Who succeeded or failed has made an attempt.
+bool is_ended_rightly(const StateVector& state) {
+  if (state.attempt == attempt_terminal) return true;
+  return state.attempt == AttemptState::none && state.outcome != Outcome::success &&
+         state.outcome != Outcome::failed;
+}
+
 bool is_possible(const StateVector& state) {
   const bool has_ended = state.outcome != Outcome::none;
   const bool is_unowned = state.ownership == unowned;
@@ -74,9 +84,7 @@ bool is_possible(const StateVector& state) {
     case suspended:
       return is_unowned && !has_ended && state.eligibility == not_applicable &&
              explains_suspension(state.reason) && state.attempt == attempt_interrupted;
-    case terminal:
-      return is_idle(state) && is_unowned && has_ended &&
-             (state.attempt == attempt_terminal || state.attempt == AttemptState::none);
+    case terminal: return is_idle(state) && is_unowned && has_ended && is_ended_rightly(state);
   }
   return false;
 }

@@ -4,17 +4,20 @@
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
 
-bool has_begun(const Execution& execution) {
-  return execution.attempts > 0 && execution.state.phase != Phase::submitted;
-}
-
-bool is_concerned(const Execution& execution, CancelPolicy policy) {
-  if (execution.has_ended()) return false;
-  return policy == CancelPolicy::cancel_all || !has_begun(execution);
+/// Whether it has not ended since the group listed it; one that was replayed has.
+bool is_awaited(Draft& draft, const ExecutionId& id, const ExecutionId& by) {
+  const Links* links = draft.find<Links>(id);
+  if (links == nullptr) return false;
+  return std::ranges::any_of(links->out, [&](const EdgeId& edge_id) {
+    const Edge* edge = draft.find<Edge>(edge_id);
+    return edge != nullptr && edge->downstream == by && edge->is_applied &&
+           edge->state == EdgeState::pending;
+  });
 }
 
 /// Whether another group of edges still waits for it.
@@ -33,6 +36,7 @@ bool is_needed(Draft& draft, const ExecutionId& id, const ExecutionId& by_no_lon
 
 Result<bool> cancel(Draft& draft, const WorkflowId& id, CancelPolicy policy,
                     const std::string& reason) {
+  if (auto valid = validate_payload("reason", reason); !valid) return valid.error();
   if (policy < CancelPolicy::cancel_workflow_only || policy > CancelPolicy::cancel_pending) {
     return Error(Errc::unsupported_policy,
                  "cancel policy " + std::to_string(static_cast<int>(policy)));
@@ -57,17 +61,13 @@ Result<std::vector<ExecutionId>> cancel_members(Draft& draft, const WorkflowId& 
   if (workflow == nullptr) return no_such(id);
   if (!workflow->cancelling) return cancelled;
   const CancelPolicy policy = *workflow->cancelling;
-  const bool was_cancelled = workflow->state == WorkflowState::cancelled;
-  const Ending ending = {.event = EventKind::cancel,
-                         .reason = was_cancelled ? "workflow_cancelled" : "workflow_failed",
-                         .by = was_cancelled ? "cancel_workflow" : "engine"};
   for (const ExecutionId& member : members) {
     const Execution* execution = draft.find<Execution>(member);
-    if (execution == nullptr || !is_concerned(*execution, policy)) continue;
-    if (auto ended = end_alone(draft, member, ending); !ended) return ended.error();
+    if (execution == nullptr || execution->workflow != id) continue;
+    if (!is_concerned(*execution, policy)) continue;
+    if (auto ended = cancel_with_workflow(draft, member); !ended) return ended.error();
     cancelled.push_back(member);
   }
-  // Only then, so that those that are cancelled anyway are not first skipped.
   if (auto followed = follow_ends(draft); !followed) return followed.error();
   if (is_last) draft.edit<Workflow>(id)->cancelling.reset();
   return cancelled;
@@ -91,7 +91,7 @@ Result<SiblingCancel> cancel_siblings(Draft& draft, const ExecutionId& downstrea
                                          " lists execution " + to_string(sibling) +
                                          ", which is not there");
     }
-    if (execution->has_ended()) {
+    if (execution->has_ended() || !is_awaited(draft, sibling, downstream)) {
       ++report.ended_before;
     } else if (is_needed(draft, sibling, downstream)) {
       ++report.spared;
@@ -106,8 +106,10 @@ Result<SiblingCancel> cancel_siblings(Draft& draft, const ExecutionId& downstrea
 }
 
 Result<> set_lane_state(Draft& draft, const std::string& lane, LaneState state) {
-  if (lane.empty() || lane.size() > name_bytes_max) {
-    return Error(Errc::invalid_argument, "lane '" + lane.substr(0, 100) + "'");
+  if (auto valid = validate_name("lane", lane); !valid) return valid;
+  if (to_string(state) == "?") {
+    return Error(Errc::invalid_argument,
+                 "lane '" + lane + "': state " + std::to_string(static_cast<int>(state)));
   }
   draft.edit_or_make<Lane>(lane).state = state;
   return {};
@@ -115,9 +117,7 @@ Result<> set_lane_state(Draft& draft, const std::string& lane, LaneState state) 
 
 Result<> set_lane_limit(Draft& draft, const std::string& lane,
                         std::optional<std::uint32_t> concurrency_max) {
-  if (lane.empty() || lane.size() > name_bytes_max) {
-    return Error(Errc::invalid_argument, "lane '" + lane.substr(0, 100) + "'");
-  }
+  if (auto valid = validate_name("lane", lane); !valid) return valid;
   draft.edit_or_make<Lane>(lane).concurrency_max = concurrency_max;
   return {};
 }

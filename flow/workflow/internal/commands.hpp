@@ -15,7 +15,8 @@ namespace weir::flow::workflow::internal {
 
 // Executions.
 Result<Created> create(Draft& draft, const NewExecution& request);
-/// `wrong_state` if it cannot be claimed now; none if this worker may not.
+/// `wrong_state` if it cannot be claimed now; none if this worker may not, or if it ends instead:
+/// because it was reclaimed too often, or because its workflow is being cancelled.
 Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
                                      const ClaimRequest& request);
 Result<Time> renew(Draft& draft, const Handle& handle, Duration lease);
@@ -60,7 +61,8 @@ Result<> close(Draft& draft, const WorkflowId& id);
 /// The workflow alone; its executions follow by `cancel_members`. False if it had ended before.
 Result<bool> cancel(Draft& draft, const WorkflowId& id, CancelPolicy policy,
                     const std::string& reason);
-/// Those of `members` that its policy concerns, and gives them. With `is_last` nothing is left.
+/// Those of `members` that its policy concerns and that have not ended, and gives them. With
+/// `is_last` nothing is left.
 Result<std::vector<ExecutionId>> cancel_members(Draft& draft, const WorkflowId& id,
                                                 const std::vector<ExecutionId>& members,
                                                 bool is_last);

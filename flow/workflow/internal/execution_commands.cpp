@@ -3,79 +3,13 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
 
 constexpr auto idempotency_window = std::chrono::hours(24);
-
-Result<> validate_name(std::string_view what, std::string_view name, bool may_be_empty) {
-  if (name.empty() && !may_be_empty) {
-    return Error(Errc::invalid_argument, std::string(what) + " is empty");
-  }
-  if (name.size() > name_bytes_max) {
-    return Error(Errc::too_large, std::string(what) + " has " + std::to_string(name.size()) +
-                                      " bytes, of at most " + std::to_string(name_bytes_max));
-  }
-  return {};
-}
-
-Result<> validate_payload(std::string_view what, std::string_view payload) {
-  if (payload.size() <= payload_bytes_max) return {};
-  return Error(Errc::too_large, std::string(what) + " has " + std::to_string(payload.size()) +
-                                    " bytes, of at most " + std::to_string(payload_bytes_max));
-}
-
-Result<> validate_priority(std::int32_t priority) {
-  if (priority >= 0 && priority <= priority_max) return {};
-  return Error(Errc::invalid_argument, "priority " + std::to_string(priority) +
-                                           " is not from 0 to " + std::to_string(priority_max));
-}
-
-Result<> validate_capabilities(const std::vector<std::string>& capabilities) {
-  std::size_t bytes = 0;
-  for (const std::string& capability : capabilities) {
-    if (capability.empty()) return Error(Errc::invalid_argument, "a capability is empty");
-    bytes += capability.size() + 1;
-  }
-  if (capabilities.size() <= capabilities_max && bytes <= capabilities_bytes_max) return {};
-  return Error(Errc::too_large, std::to_string(capabilities.size()) + " capabilities of " +
-                                    std::to_string(bytes) + " bytes");
-}
-
-Result<> validate_retry(const RetryPolicy& retry) {
-  if (retry.backoff < Duration::zero() || retry.backoff_max < Duration::zero()) {
-    return Error(Errc::invalid_argument, "a negative backoff");
-  }
-  if (retry.multiplier == 0) return Error(Errc::invalid_argument, "a backoff multiplier of 0");
-  return {};
-}
-
-Result<> validate_times(const NewExecution& request) {
-  if (request.attempt_timeout && *request.attempt_timeout <= Duration::zero()) {
-    return Error(Errc::invalid_argument, "an attempt timeout that is not positive");
-  }
-  if (request.deadline && request.not_before && *request.deadline <= *request.not_before) {
-    return Error(Errc::invalid_argument, "a deadline that is not after the time to begin");
-  }
-  return {};
-}
-
-Result<> validate(const NewExecution& request) {
-  if (auto valid = validate_name("kind", request.kind, false); !valid) return valid;
-  if (auto valid = validate_name("namespace", request.space, false); !valid) return valid;
-  if (auto valid = validate_name("lane", request.lane, false); !valid) return valid;
-  if (auto valid = validate_name("creator", request.creator, true); !valid) return valid;
-  if (auto valid = validate_name("idempotency key", request.idempotency_key, true); !valid) {
-    return valid;
-  }
-  if (auto valid = validate_payload("payload", request.payload); !valid) return valid;
-  if (auto valid = validate_priority(request.priority); !valid) return valid;
-  if (auto valid = validate_capabilities(request.capabilities); !valid) return valid;
-  if (auto valid = validate_retry(request.retry); !valid) return valid;
-  if (auto valid = validate_times(request); !valid) return valid;
-  return workflow::validate(request.tags);
-}
 
 Result<ExecutionId> place(Draft& draft, const NewExecution& request) {
   const data::Uuid uuid = request.id ? request.id->uuid : draft.make_uuid();
@@ -95,6 +29,22 @@ std::optional<ExecutionId> find_duplicate(Draft& draft, const NewExecution& requ
   const auto* used = draft.find<Idempotency>({request.space, request.idempotency_key});
   if (used == nullptr || used->until <= draft.now()) return std::nullopt;
   return used->execution;
+}
+
+/// Whether the id that was asked for is taken: by the same execution, or by another one.
+Result<bool> is_there(Draft& draft, const ExecutionId& id, const NewExecution& request) {
+  const Execution* execution = draft.find<Execution>(id);
+  const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+  if (execution == nullptr || spec == nullptr) return false;
+  const bool is_same = execution->workflow == request.workflow &&
+                       execution->space == request.space && execution->lane == request.lane &&
+                       spec->kind == request.kind;
+  if (is_same) return true;
+  return Error(Errc::already_exists,
+               "execution " + to_string(id) + " is a '" + spec->kind + "' of namespace '" +
+                   execution->space + "', lane '" + execution->lane + "' and " +
+                   (execution->workflow ? "workflow " + to_string(*execution->workflow)
+                                        : std::string("no workflow")));
 }
 
 Result<> join_workflow(Draft& draft, const NewExecution& request) {
@@ -220,10 +170,13 @@ bool is_retried(const RetryPolicy& retry, const std::string& category, std::uint
 
 /// Ends the attempt, but not the execution, which is tried again.
 Result<FailResult> retry_later(Draft& draft, const ExecutionId& id, const ExecutionSpec& spec,
-                               const Failure& failure) {
+                               const Failure& failure, const std::string& by) {
   const Execution* before = draft.find<Execution>(id);
   const Duration pause = backoff_before(spec.retry, before->retries + 1, draft.random());
-  if (before->lease) tell_lease(draft, id, *before, NoticeKind::lease_released);
+  if (before->lease) {
+    const bool is_own = by == before->lease->worker;
+    tell_lease(draft, id, *before, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
+  }
   auto changed =
       change(draft, id, {pause > Duration::zero() ? EventKind::retry_delayed : EventKind::retry});
   if (!changed) return changed.error();
@@ -249,7 +202,7 @@ Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failu
     return Error(Errc::corruption, "execution " + to_string(id) + " has no specification");
   }
   if (is_retried(spec->retry, failure.category, execution->retries)) {
-    return retry_later(draft, id, *spec, failure);
+    return retry_later(draft, id, *spec, failure, by);
   }
   auto ended = end(draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by});
   if (!ended) return ended.error();
@@ -264,7 +217,11 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
   auto placed = place(draft, request);
   if (!placed) return placed.error();
   const ExecutionId id = *placed;
-  if (request.id && draft.find<Execution>(id) != nullptr) return Created{id, true};
+  if (request.id) {
+    auto there = is_there(draft, id, request);
+    if (!there) return there.error();
+    if (*there) return Created{id, true};
+  }
   if (const Lane* lane = draft.find<Lane>(request.lane);
       lane != nullptr && lane->state >= LaneState::draining) {
     return Error(Errc::wrong_state,
@@ -289,19 +246,27 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
 
 Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
                                      const ClaimRequest& request) {
+  if (auto valid = validate(request); !valid) return valid.error();
   const Execution* found = draft.find<Execution>(id);
   const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
   if (found == nullptr || spec == nullptr) return no_such(id);
   if (!may_claim(draft, *found, request)) return std::optional<Claimed>();
   const StateVector before = found->state;
   const bool is_reclaim = before.phase == Phase::active;
+  const Event event = {is_reclaim ? EventKind::reclaim : EventKind::claim};
+  if (is_being_cancelled(draft, *found) && transition(before, event)) {
+    // The cancelling of its workflow has not come to it yet; nobody is to begin it meanwhile.
+    if (auto ended = cancel_with_workflow(draft, id); !ended) return ended.error();
+    if (auto followed = follow_ends(draft); !followed) return followed.error();
+    return std::optional<Claimed>();
+  }
   if (is_reclaim && found->reclaims >= spec->reclaims_max) {
     auto ended =
         end(draft, id, {.event = EventKind::fail, .reason = "reclaims_exhausted", .by = "engine"});
     if (!ended) return ended.error();
     return std::optional<Claimed>();
   }
-  auto changed = change(draft, id, {is_reclaim ? EventKind::reclaim : EventKind::claim});
+  auto changed = change(draft, id, event);
   if (!changed) return changed.error();
   Execution& execution = **changed;
   execution.reclaims += is_reclaim ? 1 : 0;
@@ -323,11 +288,13 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
 }
 
 Result<Time> renew(Draft& draft, const Handle& handle, Duration lease) {
+  if (auto valid = validate_duration("lease", lease); !valid) return valid.error();
   auto execution = fenced(draft, handle);
   if (!execution) return execution.error();
   Lease& held = *(*execution)->lease;
   held.renewed_at = draft.now();
   held.expires_at = after(draft.now(), lease);
+  tell_lease(draft, handle.execution, **execution, NoticeKind::lease_renewed);
   return held.expires_at;
 }
 
@@ -340,6 +307,7 @@ Result<> complete(Draft& draft, const Handle& handle, const std::string& result)
 }
 
 Result<FailResult> fail(Draft& draft, const Handle& handle, const Failure& failure) {
+  if (auto valid = validate_payload("reason", failure.reason); !valid) return valid.error();
   auto execution = fenced(draft, handle);
   if (!execution) return execution.error();
   return fail_attempt(draft, handle.execution, failure, (*execution)->lease->worker);
@@ -359,6 +327,8 @@ Result<> delay(Draft& draft, const Handle& handle, Time until) {
 
 Result<bool> cancel(Draft& draft, const ExecutionId& id, const std::string& reason,
                     const std::string& by) {
+  if (auto valid = validate_payload("reason", reason); !valid) return valid.error();
+  if (auto valid = validate_name("canceller", by, true); !valid) return valid.error();
   const Execution* execution = draft.find<Execution>(id);
   if (execution == nullptr) return no_such(id);
   if (execution->has_ended()) return false;
@@ -368,6 +338,7 @@ Result<bool> cancel(Draft& draft, const ExecutionId& id, const std::string& reas
 }
 
 Result<> revoke(Draft& draft, const ExecutionId& id, const std::string& reason) {
+  if (auto valid = validate_payload("reason", reason); !valid) return valid;
   auto changed = change(draft, id, {EventKind::revoke_lease});
   if (!changed) return changed.error();
   tell_lease(draft, id, **changed, NoticeKind::lease_revoked);
@@ -395,8 +366,8 @@ Result<> replay(Draft& draft, const ExecutionId& id) {
     }
     workflow->state = WorkflowState::open;
     workflow->ended_at.reset();
-    const bool is_sibling = found->end_reason.starts_with("sibling_");
-    if (is_sibling) --workflow->cancelled_siblings;
+    workflow->cancel_reason.clear();
+    workflow->cancelled_siblings -= found->is_sibling ? 1 : 0;
   }
   auto changed = change(draft, id, {EventKind::replay});
   if (!changed) return changed.error();
@@ -407,6 +378,9 @@ Result<> replay(Draft& draft, const ExecutionId& id) {
   execution.ended_at.reset();
   execution.end_reason.clear();
   execution.ended_by.clear();
+  execution.is_sibling = false;
+  // Otherwise it would expire again before anyone could claim it.
+  if (execution.deadline && *execution.deadline <= draft.now()) execution.deadline.reset();
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
@@ -78,6 +79,7 @@ Result<> refuse_late_edge(Draft& draft, const ExecutionId& downstream, const Exe
 }
 
 Result<> stage_edge(Draft& draft, const WorkflowId& workflow, const NewEdge& edge) {
+  if (auto valid = validate(edge); !valid) return valid;
   auto upstream = member(draft, workflow, edge.upstream);
   if (!upstream) return upstream.error();
   auto downstream = member(draft, workflow, edge.downstream);
@@ -127,16 +129,20 @@ Result<> promote(Draft& draft, const ExecutionId& id) {
 Result<> apply_edges(Draft& draft, const ExecutionId& downstream) {
   const Links* links = draft.find<Links>(downstream);
   if (links == nullptr) return {};
+  // First all of them: the first that resolves may decide what the others are still good for.
+  std::vector<std::pair<EdgeId, Outcome>> resolved;
   for (const EdgeId& id : links->in) {
+    const Edge* found = draft.find<Edge>(id);
+    if (found == nullptr) return Error(Errc::corruption, "edge " + to_string(id) + " is missing");
+    if (found->is_applied) continue;
     Edge* edge = draft.edit<Edge>(id);
-    if (edge == nullptr) return Error(Errc::corruption, "edge " + to_string(id) + " is missing");
-    if (edge->is_applied) continue;
     edge->is_applied = true;
     const Execution* upstream = draft.find<Execution>(edge->upstream);
     if (upstream == nullptr || !upstream->has_ended()) continue;
-    if (auto resolved = resolve_edge(draft, id, upstream->state.outcome); !resolved) {
-      return resolved;
-    }
+    resolved.emplace_back(id, upstream->state.outcome);
+  }
+  for (const auto& [id, outcome] : resolved) {
+    if (auto counted = resolve_edge(draft, id, outcome); !counted) return counted;
   }
   return {};
 }
@@ -147,7 +153,6 @@ Result<> apply_member(Draft& draft, const WorkflowId& workflow, const ExecutionI
   if (auto enough = check_quorum(draft, id); !enough) return enough;
   if ((*execution)->state.phase == Phase::submitted) {
     if (auto promoted = promote(draft, id); !promoted) return promoted;
-    --draft.edit<Workflow>(workflow)->unpromoted;
   }
   return apply_edges(draft, id);
 }
@@ -155,17 +160,14 @@ Result<> apply_member(Draft& draft, const WorkflowId& workflow, const ExecutionI
 }  // namespace
 
 Result<WorkflowId> create(Draft& draft, const NewWorkflow& request) {
-  if (request.space.empty() || request.space.size() > name_bytes_max ||
-      request.kind.size() > name_bytes_max) {
-    return Error(Errc::invalid_argument, "namespace '" + request.space.substr(0, 100) +
-                                             "', kind '" + request.kind.substr(0, 100) +
-                                             "': empty, or above " +
-                                             std::to_string(name_bytes_max) + " bytes");
-  }
-  if (auto valid = workflow::validate(request.tags); !valid) return valid.error();
+  if (auto valid = validate(request); !valid) return valid.error();
   const WorkflowId id = request.id.value_or(WorkflowId{draft.make_uuid()});
-  // The same again is the same workflow: the caller may not have had the answer.
-  if (request.id && draft.find<Workflow>(id) != nullptr) return id;
+  if (const Workflow* there = request.id ? draft.find<Workflow>(id) : nullptr) {
+    // The same again is the same workflow: the caller may not have had the answer.
+    if (there->space == request.space && there->kind == request.kind) return id;
+    return Error(Errc::already_exists, "workflow " + to_string(id) + " is a '" + there->kind +
+                                           "' of namespace '" + there->space + "'");
+  }
   Workflow workflow;
   workflow.space = request.space;
   workflow.kind = request.kind;

@@ -6,15 +6,19 @@
 namespace weir::flow::workflow::internal {
 namespace {
 
-void count(Draft& draft, const Execution& execution, PublicState before, bool was_leased) {
-  const PublicState after = execution.public_state();
-  if (execution.workflow && after != before) {
+void count(Draft& draft, const Execution& execution, const StateVector& before) {
+  const PublicState was = public_state(before);
+  const PublicState is = execution.public_state();
+  const bool is_begun = before.phase == Phase::submitted;
+  if (execution.workflow && (is != was || is_begun)) {
     if (Workflow* workflow = draft.edit<Workflow>(*execution.workflow)) {
-      --workflow->counts[before];
-      ++workflow->counts[after];
+      --workflow->counts[was];
+      ++workflow->counts[is];
+      workflow->unpromoted -= is_begun ? 1 : 0;
       workflow->changed_at = draft.now();
     }
   }
+  const bool was_leased = before.ownership == Ownership::leased;
   const bool is_leased = execution.state.ownership == Ownership::leased;
   if (is_leased == was_leased) return;
   Lane& lane = draft.edit_or_make<Lane>(execution.lane);
@@ -40,16 +44,26 @@ void end_attempt(Draft& draft, const ExecutionId& id, const Execution& execution
   attempt->reason = ending.reason;
 }
 
-void end_lease(Draft& draft, const ExecutionId& id, Execution& execution, EventKind event) {
+void end_lease(Draft& draft, const ExecutionId& id, Execution& execution, const Ending& ending) {
   // Whoever holds a lease, or held one that nobody took since, is fenced off from now on.
   if (execution.lease) {
-    const bool is_own = event == EventKind::complete || event == EventKind::fail;
+    const bool is_own = ending.event == EventKind::complete ||
+                        (ending.event == EventKind::fail && ending.by == execution.lease->worker);
     tell_lease(draft, id, execution,
                is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
   }
   execution.lease.reset();
   ++execution.epoch;
   execution.attempt_deadline.reset();
+}
+
+/// Nobody is there any more for whom it could be decided.
+void end_group(Draft& draft, const ExecutionId& id) {
+  const EdgeGroup* found = draft.find<EdgeGroup>(id);
+  if (found == nullptr || found->state != EdgeState::pending) return;
+  EdgeGroup* group = draft.edit<EdgeGroup>(id);
+  group->state = EdgeState::cancelled;
+  group->fired_at = draft.now();
 }
 
 /// Stops what the failure of one of its executions means to stop.
@@ -78,12 +92,11 @@ Result<Execution*> change(Draft& draft, const ExecutionId& id, Event event) {
   if (before == nullptr) return no_such(id);
   auto next = transition(before->state, event);
   if (!next) return Error(next.error().code(), to_string(id) + ": " + next.error().detail());
-  const PublicState was = before->public_state();
-  const bool was_leased = before->state.ownership == Ownership::leased;
+  const StateVector was = before->state;
   Execution* execution = draft.edit<Execution>(id);
   execution->state = *next;
   execution->changed_at = draft.now();
-  count(draft, *execution, was, was_leased);
+  count(draft, *execution, was);
   return execution;
 }
 
@@ -92,7 +105,7 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
   if (!changed) return changed.error();
   Execution& execution = **changed;
   end_attempt(draft, id, execution, ending);
-  end_lease(draft, id, execution, ending.event);
+  end_lease(draft, id, execution, ending);
   execution.ended_at = draft.now();
   execution.end_reason = ending.reason;
   execution.ended_by = ending.by;
@@ -104,6 +117,8 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
               .epoch = execution.epoch,
               .at = draft.now()});
   if (execution.workflow) {
+    execution.is_sibling = ending.is_sibling;
+    end_group(draft, id);
     follow_failure(draft, execution, ending);
     draft.ended().push_back(id);
   }
@@ -132,6 +147,30 @@ Result<Execution*> fenced(Draft& draft, const Handle& handle) {
   if (has_passed) return refuse(Errc::lease_expired);
   if (!is_current) return refuse(Errc::stale_lease);
   return execution;
+}
+
+bool is_concerned(const Execution& execution, CancelPolicy policy) {
+  if (execution.has_ended() || policy == CancelPolicy::cancel_workflow_only) return false;
+  return policy == CancelPolicy::cancel_all || execution.attempts == 0;
+}
+
+bool is_being_cancelled(Draft& draft, const Execution& execution) {
+  if (!execution.workflow) return false;
+  const Workflow* workflow = draft.find<Workflow>(*execution.workflow);
+  return workflow != nullptr && workflow->cancelling &&
+         is_concerned(execution, *workflow->cancelling);
+}
+
+Result<> cancel_with_workflow(Draft& draft, const ExecutionId& id) {
+  const Execution* execution = draft.find<Execution>(id);
+  if (execution == nullptr || !execution->workflow) return no_such(id);
+  const Workflow* workflow = draft.find<Workflow>(*execution->workflow);
+  if (workflow == nullptr) return no_such(*execution->workflow);
+  const bool was_cancelled = workflow->state == WorkflowState::cancelled;
+  return end_alone(draft, id,
+                   {.event = EventKind::cancel,
+                    .reason = was_cancelled ? "workflow_cancelled" : "workflow_failed",
+                    .by = was_cancelled ? "cancel_workflow" : "engine"});
 }
 
 void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind) {

@@ -36,6 +36,14 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending);
 /// `execution_not_active`, `lease_revoked`, `lease_expired`, `stale_lease`.
 Result<Execution*> fenced(Draft& draft, const Handle& handle);
 
+/// Whether it is cancelled with its workflow.
+bool is_concerned(const Execution& execution, CancelPolicy policy);
+/// Whether the cancelling of its workflow will come to it, in whichever piece. Until then it is
+/// neither begun nor skipped.
+bool is_being_cancelled(Draft& draft, const Execution& execution);
+/// Ends one that is being cancelled, without what follows for others.
+Result<> cancel_with_workflow(Draft& draft, const ExecutionId& id);
+
 /// Tells of the lease, which is the execution's own.
 void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind);
 

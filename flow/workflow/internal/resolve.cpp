@@ -1,5 +1,7 @@
 #include <weir/flow/workflow/internal/resolve.hpp>
 
+#include <set>
+
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 
@@ -25,10 +27,11 @@ void note_remaining(Draft& draft, const ExecutionId& downstream, EdgeGroup& grou
   }
   const Links* links = draft.find<Links>(downstream);
   if (links == nullptr) return;
+  std::set<ExecutionId> listed;  // there may be several edges from one to the other
   for (const EdgeId& id : links->in) {
     const Edge* edge = draft.find<Edge>(id);
     if (edge == nullptr || !edge->is_applied || edge->state != EdgeState::pending) continue;
-    group.cancelling.push_back(edge->upstream);
+    if (listed.insert(edge->upstream).second) group.cancelling.push_back(edge->upstream);
   }
   group.cancel_reason = group.state == EdgeState::satisfied ? "sibling_quorum_satisfied"
                                                             : "sibling_quorum_impossible";
@@ -40,6 +43,8 @@ Result<> release(Draft& draft, const ExecutionId& downstream, EdgeState state) {
   // One that ended otherwise, or that its worker still has, is not concerned.
   if (execution->state.eligibility != Eligibility::blocked_by_dependencies) return {};
   if (state == EdgeState::impossible) {
+    // How it ends is not to depend on the pieces in which its workflow is cancelled.
+    if (is_being_cancelled(draft, *execution)) return {};
     return end_alone(draft, downstream,
                      {.event = EventKind::skip, .reason = "dependency_impossible", .by = "engine"});
   }

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/flow/workflow/errc.hpp>
-#include "support/all_states.hpp"
+#include <weir/tests/flow/workflow/support/all_states.hpp>
 
 namespace weir::flow::workflow {
 namespace {

@@ -7,6 +7,11 @@
 
 namespace weir::flow::workflow::testing {
 
+/// The same for the same numbers.
+inline data::Uuid make_uuid(std::uint64_t high, std::uint64_t low) {
+  return make_timed_uuid(high, high, low);
+}
+
 /// Runs commands on records that are all in memory, as a store without storage.
 class Board {
  public:

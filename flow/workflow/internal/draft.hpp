@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <weir/flow/workflow/internal/working_set.hpp>
@@ -43,7 +44,7 @@ class Draft {
       return found->second ? &*found->second : nullptr;
     }
     const Slot<R>* slot = base_.find<R>(key);
-    if (slot == nullptr) missing_.add<R>(key);
+    if (slot == nullptr && !absent_.of<R>().keys.contains(key)) missing_.add<R>(key);
     return slot != nullptr && slot->current ? &*slot->current : nullptr;
   }
 
@@ -67,6 +68,12 @@ class Draft {
     return record != nullptr ? *record : put<R>(key, {});
   }
 
+  /// There cannot be such a record: whose it would be has just been made.
+  template <class R>
+  void note_absent(const KeyOf<R>& key) {
+    absent_.of<R>().keys.insert(key);
+  }
+
   void tell(Notice notice) { notices_.push_back(std::move(notice)); }
   /// Executions that have ended, and whose dependents do not know it yet.
   std::vector<ExecutionId>& ended() noexcept { return ended_; }
@@ -79,6 +86,10 @@ class Draft {
   }
   /// Makes it true in the working set, which is the one that it was made of.
   void apply(WorkingSet& to) && {
+    absent_.each([&](auto& absent) {
+      using Record = typename std::remove_reference_t<decltype(absent)>::Record;
+      for (const auto& key : absent.keys) to.add<Record>(key, std::nullopt);
+    });
     changes_.each([&](auto& changes) {
       using Record = typename std::remove_reference_t<decltype(changes)>::Record;
       for (auto& [key, record] : changes.records) to.change<Record>(key, std::move(record));
@@ -94,10 +105,18 @@ class Draft {
     std::map<KeyOf<R>, std::optional<R>> records;
   };
 
+  template <class R>
+  struct AbsentKeys {
+    using Record = R;
+
+    std::set<KeyOf<R>> keys;
+  };
+
   const WorkingSet& base_;
   const Time now_;
   std::uint64_t random_;
   PerRecord<Changes> changes_;
+  PerRecord<AbsentKeys> absent_;
   std::vector<Notice> notices_;
   std::vector<ExecutionId> ended_;
   Missing missing_;

@@ -227,6 +227,9 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
     return Error(Errc::wrong_state,
                  "lane '" + request.lane + "' is " + std::string(to_string(lane->state)));
   }
+  draft.note_absent<Links>(id);
+  draft.note_absent<EdgeGroup>(id);
+  draft.note_absent<ExecutionResult>(id);
   draft.put<ExecutionSpec>(id, spec_of(request, draft.now()));
   Execution& execution = draft.put<Execution>(id, execution_of(request, draft.now()));
   if (!request.idempotency_key.empty()) {
@@ -280,11 +283,12 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
   }
   tell_lease(draft, id, execution, NoticeKind::lease_acquired);
   const Attempt* attempt = draft.find<Attempt>({id, execution.attempt});
-  return std::optional(Claimed{.handle = {id, execution.attempt, execution.epoch, 0},
-                               .attempt_kind = attempt ? attempt->kind : AttemptKind::initial,
-                               .expires_at = execution.lease->expires_at,
-                               .spec = *spec,
-                               .inputs = inputs_of(draft, id)});
+  return std::optional(
+      Claimed{.handle = {id, execution.attempt, execution.epoch, 0},
+              .attempt_kind = attempt ? attempt->kind : AttemptKind::initial,
+              .expires_at = execution.lease->expires_at,
+              .spec = *spec,
+              .inputs = execution.workflow ? inputs_of(draft, id) : std::vector<Input>()});
 }
 
 Result<Time> renew(Draft& draft, const Handle& handle, Duration lease) {

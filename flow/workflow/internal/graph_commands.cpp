@@ -177,6 +177,7 @@ Result<WorkflowId> create(Draft& draft, const NewWorkflow& request) {
   workflow.changed_at = draft.now();
   workflow.tags = request.tags;
   draft.put<Workflow>(id, std::move(workflow));
+  draft.note_absent<Staged>(id);
   return id;
 }
 

@@ -66,6 +66,8 @@ TEST(Graph, ACycleIsRefusedAndPrinted) {
   const std::string cycle = to_string(ids[2]) + " -> " + to_string(ids[0]) + " -> " +
                             to_string(ids[1]) + " -> " + to_string(ids[2]);
   EXPECT_TRUE(refuses(board.stage(board.id, {{ids[2], ids[0]}}), Errc::cycle, cycle));
+  EXPECT_TRUE(refuses(board.stage(board.id, {{ids[3], ids[0]}}), Errc::cycle,
+                      to_string(ids[1]) + " -> " + to_string(ids[3])));
   // One among the edges that are staged together is found too, and none of them stays.
   const std::uint64_t revision = board.workflow().revision;
   EXPECT_TRUE(

@@ -229,6 +229,23 @@ TEST(Retry, AnAttemptThatTakesTooLongFailsAsOneOfItsWorker) {
   EXPECT_EQ(board.leased(), 0U);
 }
 
+TEST(Retry, AnAttemptWhoseLeaseIsLostDoesNotTimeOut) {
+  for (const bool is_revoked : {false, true}) {
+    CommandBoard board;
+    const ExecutionId id = board.make({.kind = "w", .attempt_timeout = seconds(5)});
+    board.claim(id, {.worker = "w", .lease = seconds(3)});
+    board.pass(seconds(3));
+    if (is_revoked) {
+      EXPECT_TRUE(board.revoke(id));
+    } else {
+      EXPECT_EQ(board.expire_lease(id), true);
+    }
+    board.pass(seconds(2));
+    EXPECT_EQ(board.expire_attempt(id), false);
+    EXPECT_EQ(board.public_state(id), PublicState::active);
+  }
+}
+
 TEST(Retry, ATimeoutIsACategoryToo) {
   CommandBoard board;
   const auto ends_as = [&](const std::string& category) {

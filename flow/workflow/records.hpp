@@ -182,6 +182,7 @@ struct Workflow {
   /// Executions that were cancelled because others had decided; not a failure.
   std::uint64_t cancelled_siblings = 0;
   std::uint64_t unpromoted = 0;  // members that `apply` has not let begin
+  std::uint32_t staged = 0;      // entries in its `Staged`
   Time created_at = {};
   Time changed_at = {};
   std::optional<Time> ended_at = {};
@@ -196,16 +197,28 @@ struct Workflow {
   static auto weir_fields(auto& self) {
     return std::tie(self.space, self.kind, self.state, self.on_failure, self.stays_open,
                     self.revision, self.edges, self.counts, self.cancelled_siblings,
-                    self.unpromoted, self.created_at, self.changed_at, self.ended_at,
+                    self.unpromoted, self.staged, self.created_at, self.changed_at, self.ended_at,
                     self.cancel_policy, self.cancel_reason, self.cancelling, self.tags);
   }
 };
 
-/// What `apply` has to look at: executions that were added, or that edges were staged into.
+/// Some of what `apply` has to look at: executions that were added, or that edges were staged into.
 struct Staged {
   std::vector<ExecutionId> executions = {};
 
   static auto weir_fields(auto& self) { return std::tie(self.executions); }
+};
+
+/// So many in each of them, so that adding one does not cost more the more there are.
+inline constexpr std::uint32_t staged_max = 64;
+
+struct StagedKey {
+  WorkflowId workflow = {};
+  std::uint32_t number = 0;
+
+  static auto weir_fields(auto& self) { return std::tie(self.workflow, self.number); }
+  friend bool operator==(const StagedKey&, const StagedKey&) = default;
+  friend auto operator<=>(const StagedKey&, const StagedKey&) = default;
 };
 
 // Persisted: never renumber.

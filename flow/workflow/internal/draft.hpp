@@ -61,6 +61,10 @@ class Draft {
   R& put(const KeyOf<R>& key, R record) {
     return changes_.of<R>().records.insert_or_assign(key, std::move(record)).first->second.value();
   }
+  template <class R>
+  void remove(const KeyOf<R>& key) {
+    changes_.of<R>().records.insert_or_assign(key, std::nullopt);
+  }
   /// The record, made if there is none.
   template <class R>
   R& edit_or_make(const KeyOf<R>& key) {

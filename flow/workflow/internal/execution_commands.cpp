@@ -238,7 +238,7 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
   }
   if (request.workflow) {
     if (auto joined = join_workflow(draft, request); !joined) return joined.error();
-    draft.edit_or_make<Staged>(*request.workflow).executions.push_back(id);
+    note_staged(draft, *request.workflow, id);
     return Created{id};
   }
   const bool is_later = execution.eligible_at > draft.now();

@@ -99,7 +99,7 @@ Result<> stage_edge(Draft& draft, const WorkflowId& workflow, const NewEdge& edg
   draft.edit_or_make<Links>(edge.upstream).out.push_back(id);
   draft.edit_or_make<Links>(edge.downstream).in.push_back(id);
   ++draft.edit_or_make<EdgeGroup>(edge.downstream).edges;
-  draft.edit_or_make<Staged>(workflow).executions.push_back(edge.downstream);
+  note_staged(draft, workflow, edge.downstream);
   return {};
 }
 
@@ -177,7 +177,6 @@ Result<WorkflowId> create(Draft& draft, const NewWorkflow& request) {
   workflow.changed_at = draft.now();
   workflow.tags = request.tags;
   draft.put<Workflow>(id, std::move(workflow));
-  draft.note_absent<Staged>(id);
   return id;
 }
 
@@ -209,13 +208,18 @@ Result<> apply(Draft& draft, const WorkflowId& id, const std::vector<ExecutionId
 }
 
 Result<> apply(Draft& draft, const WorkflowId& id) {
-  if (const Staged* staged = draft.find<Staged>(id)) {
-    const std::vector<ExecutionId> executions = staged->executions;
-    if (auto applied = apply(draft, id, executions); !applied) return applied;
-    draft.edit<Staged>(id)->executions.clear();
-    return {};
+  const Workflow* workflow = draft.find<Workflow>(id);
+  if (workflow == nullptr) return no_such(id);
+  std::vector<ExecutionId> executions;
+  for (std::uint32_t number = 0; number * staged_max < workflow->staged; ++number) {
+    const Staged* staged = draft.find<Staged>({id, number});
+    if (staged == nullptr) continue;
+    executions.insert(executions.end(), staged->executions.begin(), staged->executions.end());
+    draft.remove<Staged>({id, number});
   }
-  return apply(draft, id, {});
+  if (auto applied = apply(draft, id, executions); !applied) return applied;
+  draft.edit<Workflow>(id)->staged = 0;
+  return {};
 }
 
 Result<bool> set_policy(Draft& draft, const WorkflowId& id, const ExecutionId& downstream,

@@ -183,6 +183,13 @@ void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution,
               .at = draft.now()});
 }
 
+void note_staged(Draft& draft, const WorkflowId& workflow, const ExecutionId& id) {
+  const std::uint32_t place = draft.edit<Workflow>(workflow)->staged++;
+  const StagedKey key = {workflow, place / staged_max};
+  if (place % staged_max == 0) draft.note_absent<Staged>(key);
+  draft.edit_or_make<Staged>(key).executions.push_back(id);
+}
+
 void seal_if_done(Draft& draft, const WorkflowId& id) {
   const Workflow* workflow = draft.find<Workflow>(id);
   if (workflow == nullptr || workflow->has_ended() || workflow->stays_open) return;

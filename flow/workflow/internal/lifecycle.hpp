@@ -47,6 +47,9 @@ Result<> cancel_with_workflow(Draft& draft, const ExecutionId& id);
 /// Tells of the lease, which is the execution's own.
 void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind);
 
+/// `apply` is to look at the execution. The workflow is there.
+void note_staged(Draft& draft, const WorkflowId& workflow, const ExecutionId& id);
+
 /// The workflow is over if nothing is left to do.
 void seal_if_done(Draft& draft, const WorkflowId& id);
 

@@ -24,7 +24,7 @@ struct RecordKey<Workflow> {
 };
 template <>
 struct RecordKey<Staged> {
-  using type = WorkflowId;
+  using type = StagedKey;
 };
 template <>
 struct RecordKey<Edge> {
@@ -44,6 +44,9 @@ using KeyOf = typename RecordKey<R>::type;
 struct KeyHash {
   std::size_t operator()(const AttemptKey& key) const noexcept {
     return std::hash<ExecutionId>()(key.execution) + key.number;
+  }
+  std::size_t operator()(const StagedKey& key) const noexcept {
+    return std::hash<WorkflowId>()(key.workflow) + key.number;
   }
   std::size_t operator()(const IdempotencyKey& key) const noexcept {
     return std::hash<std::string>()(key.space) * 31 + std::hash<std::string>()(key.key);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <weir/runtime/result.hpp>
 
@@ -14,6 +15,7 @@ namespace weir::flow::data {
 struct Uuid {
   std::array<std::uint8_t, 16> bytes{};
 
+  static auto weir_fields(auto& self) { return std::tie(self.bytes); }
   friend bool operator==(const Uuid&, const Uuid&) noexcept = default;
   friend std::strong_ordering operator<=>(const Uuid&, const Uuid&) noexcept = default;
 };

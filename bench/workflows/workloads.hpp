@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+/// The workflow benchmark: what the engine is asked to do, and RocksDB alone beside it.
+namespace weir::bench::workflows {
+
+/// Executions that are under way at once.
+inline constexpr int in_flight = 256;
+inline constexpr int chain_nodes = 10;
+inline constexpr int fan_out = 1000;
+inline constexpr int payload_bytes = 100;
+
+/// One workload: prints the result line.
+struct Workload {
+  std::string_view name;
+  void (*run)();
+};
+
+const std::vector<Workload>& weir_workloads();
+const std::vector<Workload>& raw_workloads();
+
+}  // namespace weir::bench::workflows

@@ -1,0 +1,399 @@
+#include <weir/flow/workflow/engine.hpp>
+
+#include <algorithm>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/internal/engine_core.hpp>
+#include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::workflow {
+namespace {
+
+using internal::Draft;
+using internal::EngineCore;
+using CoreRef = std::shared_ptr<EngineCore>;
+
+constexpr std::size_t page_max = 1000;
+
+/// Runs a function of a draft where the records are, and waits until what it gave is committed:
+/// what it saw may not have been either.
+template <class Function>
+Task<std::invoke_result_t<Function&, Draft&>> run(CoreRef core, Function function) {
+  auto command = std::make_shared<internal::CommandOf<Function>>(std::move(function));
+  auto ticket = co_await core->actor.ask<internal::Submit>(command).within(forever);
+  if (!ticket) co_return ticket.error();
+  auto committed = co_await core->committed.wait_until(*ticket);
+  if (!committed) co_return committed.error();
+  co_return command->take();
+}
+
+Result<> check_handle(const EngineCore& core, const Handle& handle) {
+  if (handle.store == core.records.identity()) return {};
+  return Error(Errc::foreign_handle, "the handle of " + to_string(handle.execution));
+}
+
+/// A function of a draft that needs a lease.
+template <class Function>
+auto with_lease(CoreRef core, Handle handle, Function function) {
+  return run(
+      core,
+      [core, handle, function](Draft& draft) -> std::invoke_result_t<const Function&, Draft&> {
+        if (auto own = check_handle(*core, handle); !own) return own.error();
+        return function(draft);
+      });
+}
+
+Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request, bool waits) {
+  if (request.worker.empty()) co_return Error(Errc::invalid_argument, "a worker without a name");
+  if (request.lease <= Duration::zero()) {
+    co_return Error(Errc::invalid_argument, "a lease that is not positive");
+  }
+  WEIR_CO_TRY(reply,
+              co_await core->actor.ask<internal::Claim>(std::move(request), waits).within(forever));
+  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(reply.ticket));
+  for (Claimed& claimed : reply.claimed) claimed.handle.store = core->records.identity();
+  co_return std::move(reply.claimed);
+}
+
+std::vector<EdgeInfo> edges_of(Draft& draft, const WorkflowId& workflow,
+                               const std::vector<EdgeId>& ids) {
+  std::vector<EdgeInfo> edges;
+  for (const EdgeId& id : ids) {
+    const Edge* edge = draft.find<Edge>(id);
+    if (edge != nullptr && edge->workflow == workflow) edges.push_back({id, *edge});
+  }
+  std::ranges::sort(edges, {}, &EdgeInfo::id);
+  return edges;
+}
+
+template <class T>
+Page<T> page_of(std::vector<T> found, std::size_t limit) {
+  Page<T> page{std::move(found), {}};
+  if (page.items.size() > limit) {
+    page.items.resize(limit);
+    page.next = page.items.back();
+  }
+  return page;
+}
+
+Result<CreatedGraph> make_graph(Draft& draft, const NewGraph& graph) {
+  auto workflow = internal::create(draft, graph.workflow);
+  if (!workflow) return workflow.error();
+  CreatedGraph created{*workflow, {}};
+  for (NewExecution execution : graph.executions) {
+    execution.workflow = *workflow;
+    execution.space = graph.workflow.space;
+    auto made = internal::create(draft, execution);
+    if (!made) return made.error();
+    created.executions.push_back(made->id);
+  }
+  const auto at = [&](std::size_t place) -> Result<ExecutionId> {
+    if (place < created.executions.size()) return created.executions[place];
+    return Error(Errc::invalid_argument, "execution " + std::to_string(place) + " of " +
+                                             std::to_string(created.executions.size()));
+  };
+  for (const auto& [place, policy] : graph.policies) {
+    auto downstream = at(place);
+    if (!downstream) return downstream.error();
+    auto set = internal::set_policy(draft, *workflow, *downstream, policy);
+    if (!set) return set.error();
+  }
+  std::vector<NewEdge> edges;
+  for (const NewGraph::Edge& edge : graph.edges) {
+    auto upstream = at(edge.upstream);
+    auto downstream = at(edge.downstream);
+    if (!upstream || !downstream) return upstream ? downstream.error() : upstream.error();
+    edges.push_back({*upstream, *downstream, {}, edge.input});
+  }
+  auto staged = internal::stage(draft, *workflow, edges, {});
+  if (!staged) return staged.error();
+  if (auto applied = internal::apply(draft, *workflow); !applied) return applied.error();
+  return created;
+}
+
+}  // namespace
+
+Engine::Engine(CoreRef core) noexcept : core_(std::move(core)) {}
+Engine::Engine(Engine&&) noexcept = default;
+
+Engine::~Engine() {
+  if (!core_ || core_->gone.published() > 0) return;
+  try {
+    static_cast<void>(core_->records.store().system().run(close()));
+  } catch (const std::exception&) {
+    // Inside an actor, which must not wait, or the system has stopped and with it the engine.
+    core_->actor.stop();
+  }
+}
+
+Task<Result<Engine>> Engine::open(storage::Store* store, EngineOptions options) {
+  if (options.records_max == 0 || options.cancels_max == 0) {
+    co_return Error(Errc::invalid_argument, "records_max and cancels_max must be 1 or more");
+  }
+  WEIR_CO_TRY(records, co_await internal::RecordStore::open(store));
+  auto core = std::make_shared<EngineCore>(std::move(records));
+  SpawnOptions spawning{.name = "workflow engine", .mailbox_capacity = unbounded};
+  core->actor = store->system().spawn<internal::EngineActor>(
+      std::move(spawning), core,
+      internal::EngineActorOptions{options.records_max, options.cancels_max});
+  Engine engine(core);
+  WEIR_CO_TRY_VOID(co_await core->actor.ask<internal::Begin>().within(forever));
+  co_return std::move(engine);
+}
+
+Task<Result<>> Engine::close() {
+  const CoreRef core = core_;
+  if (core->gone.published() > 0) co_return {};
+  auto stopped = co_await core->actor.ask<internal::Stop>().within(forever);
+  core->gone.publish(1);
+  if (!stopped) co_return stopped.error();
+  co_return {};
+}
+
+Task<Result<Created>> Engine::create_execution(NewExecution request) const {
+  return run(core_, [request = std::move(request)](Draft& draft) {
+    return internal::create(draft, request);
+  });
+}
+
+Task<Result<std::vector<Claimed>>> Engine::claim(ClaimRequest request) const {
+  return claim_from(core_, std::move(request), false);
+}
+
+Task<Result<std::vector<Claimed>>> Engine::next(ClaimRequest request) const {
+  return claim_from(core_, std::move(request), true);
+}
+
+Task<Result<Time>> Engine::renew(Handle handle, Duration lease) const {
+  return with_lease(core_, handle, [handle, lease](Draft& draft) -> Result<Time> {
+    if (lease <= Duration::zero()) {
+      return Error(Errc::invalid_argument, "a lease that is not positive");
+    }
+    return internal::renew(draft, handle, lease);
+  });
+}
+
+Task<Result<>> Engine::complete(Handle handle, std::string result) const {
+  return with_lease(core_, handle, [handle, result = std::move(result)](Draft& draft) {
+    return internal::complete(draft, handle, result);
+  });
+}
+
+Task<Result<FailResult>> Engine::fail(Handle handle, Failure failure) const {
+  return with_lease(core_, handle, [handle, failure = std::move(failure)](Draft& draft) {
+    return internal::fail(draft, handle, failure);
+  });
+}
+
+Task<Result<>> Engine::delay(Handle handle, Time until) const {
+  return with_lease(core_, handle, [handle, until](Draft& draft) {
+    return internal::delay(draft, handle, until);
+  });
+}
+
+Task<Result<bool>> Engine::cancel(ExecutionId id, std::string reason) const {
+  return run(core_, [id, reason = std::move(reason)](Draft& draft) {
+    return internal::cancel(draft, id, reason, "operator");
+  });
+}
+
+Task<Result<>> Engine::revoke(ExecutionId id, std::string reason) const {
+  return run(core_, [id, reason = std::move(reason)](Draft& draft) {
+    return internal::revoke(draft, id, reason);
+  });
+}
+
+Task<Result<>> Engine::replay(ExecutionId id) const {
+  return run(core_, [id](Draft& draft) { return internal::replay(draft, id); });
+}
+
+Task<Result<>> Engine::change_priority(ExecutionId id, std::int32_t priority) const {
+  return run(core_, [id, priority](Draft& draft) {
+    return internal::change_priority(draft, id, priority);
+  });
+}
+
+Task<Result<>> Engine::set_tag(ExecutionId id, std::string key, std::string value) const {
+  return run(core_, [id, key = std::move(key), value = std::move(value)](Draft& draft) {
+    return internal::set_tag(draft, id, key, value);
+  });
+}
+
+Task<Result<std::optional<ExecutionInfo>>> Engine::describe(ExecutionId id) const {
+  return run(core_, [id](Draft& draft) -> Result<std::optional<ExecutionInfo>> {
+    const Execution* execution = draft.find<Execution>(id);
+    const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+    if (execution == nullptr || spec == nullptr) return std::optional<ExecutionInfo>();
+    return std::optional(ExecutionInfo{id, *spec, *execution, execution->public_state()});
+  });
+}
+
+Task<Result<std::optional<std::string>>> Engine::result(ExecutionId id) const {
+  return run(core_, [id](Draft& draft) -> Result<std::optional<std::string>> {
+    const Execution* execution = draft.find<Execution>(id);
+    const ExecutionResult* result = draft.find<ExecutionResult>(id);
+    if (execution == nullptr) return internal::no_such(id);
+    if (result == nullptr || execution->state.outcome != Outcome::success) {
+      return std::optional<std::string>();
+    }
+    return std::optional(result->payload);
+  });
+}
+
+Task<Result<std::vector<Attempt>>> Engine::attempts(ExecutionId id) const {
+  return run(core_, [id](Draft& draft) -> Result<std::vector<Attempt>> {
+    const Execution* execution = draft.find<Execution>(id);
+    if (execution == nullptr) return internal::no_such(id);
+    std::vector<Attempt> attempts;
+    for (std::uint32_t number = 0; number < execution->attempts; ++number) {
+      if (const Attempt* attempt = draft.find<Attempt>({id, number})) attempts.push_back(*attempt);
+    }
+    return attempts;
+  });
+}
+
+Task<Result<WorkflowId>> Engine::create_workflow(NewWorkflow request) const {
+  return run(core_, [request = std::move(request)](Draft& draft) {
+    return internal::create(draft, request);
+  });
+}
+
+Task<Result<CreatedGraph>> Engine::create_graph(NewGraph graph) const {
+  return run(core_, [graph = std::move(graph)](Draft& draft) { return make_graph(draft, graph); });
+}
+
+Task<Result<std::uint64_t>> Engine::stage(WorkflowId workflow, std::vector<NewEdge> edges,
+                                          std::optional<std::uint64_t> revision) const {
+  return run(core_, [workflow, edges = std::move(edges), revision](Draft& draft) {
+    return internal::stage(draft, workflow, edges, revision);
+  });
+}
+
+Task<Result<>> Engine::apply(WorkflowId workflow) const {
+  return run(core_, [workflow](Draft& draft) { return internal::apply(draft, workflow); });
+}
+
+Task<Result<bool>> Engine::set_policy(WorkflowId workflow, ExecutionId downstream,
+                                      EdgePolicy policy) const {
+  return run(core_, [workflow, downstream, policy](Draft& draft) {
+    return internal::set_policy(draft, workflow, downstream, policy);
+  });
+}
+
+Task<Result<>> Engine::set_tag(WorkflowId workflow, std::string key, std::string value) const {
+  return run(core_, [workflow, key = std::move(key), value = std::move(value)](Draft& draft) {
+    return internal::set_tag(draft, workflow, key, value);
+  });
+}
+
+Task<Result<>> Engine::close(WorkflowId workflow) const {
+  return run(core_, [workflow](Draft& draft) { return internal::close(draft, workflow); });
+}
+
+Task<Result<CancelResult>> Engine::cancel(WorkflowId workflow, CancelPolicy policy,
+                                          std::string reason) const {
+  const CoreRef core = core_;
+  WEIR_CO_TRY(
+      reply, co_await core->actor.ask<internal::CancelWorkflow>(workflow, policy, std::move(reason))
+                 .within(forever));
+  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(reply.ticket));
+  co_return CancelResult{reply.is_new, std::move(reply.cancelled)};
+}
+
+Task<Result<std::optional<WorkflowInfo>>> Engine::describe(WorkflowId id) const {
+  return run(core_, [id](Draft& draft) -> Result<std::optional<WorkflowInfo>> {
+    const Workflow* workflow = draft.find<Workflow>(id);
+    if (workflow == nullptr) return std::optional<WorkflowInfo>();
+    return std::optional(WorkflowInfo{id, *workflow});
+  });
+}
+
+Task<Result<std::optional<EdgeInfo>>> Engine::describe(WorkflowId workflow, EdgeId id) const {
+  return run(core_, [workflow, id](Draft& draft) -> Result<std::optional<EdgeInfo>> {
+    const Edge* edge = draft.find<Edge>(id);
+    if (edge == nullptr || edge->workflow != workflow) return std::optional<EdgeInfo>();
+    return std::optional(EdgeInfo{id, *edge});
+  });
+}
+
+Task<Result<std::optional<EdgeGroupInfo>>> Engine::edge_group(WorkflowId workflow,
+                                                              ExecutionId downstream) const {
+  return run(core_, [workflow, downstream](Draft& draft) -> Result<std::optional<EdgeGroupInfo>> {
+    const Execution* execution = draft.find<Execution>(downstream);
+    const EdgeGroup* group = draft.find<EdgeGroup>(downstream);
+    if (execution == nullptr || execution->workflow != workflow || group == nullptr) {
+      return std::optional<EdgeGroupInfo>();
+    }
+    return std::optional(EdgeGroupInfo{downstream, *group});
+  });
+}
+
+Task<Result<std::vector<EdgeInfo>>> Engine::edges_into(WorkflowId workflow, ExecutionId id) const {
+  return run(core_, [workflow, id](Draft& draft) -> Result<std::vector<EdgeInfo>> {
+    const Links* links = draft.find<Links>(id);
+    if (links == nullptr) return std::vector<EdgeInfo>();
+    return edges_of(draft, workflow, links->in);
+  });
+}
+
+Task<Result<std::vector<EdgeInfo>>> Engine::edges_from(WorkflowId workflow, ExecutionId id) const {
+  return run(core_, [workflow, id](Draft& draft) -> Result<std::vector<EdgeInfo>> {
+    const Links* links = draft.find<Links>(id);
+    if (links == nullptr) return std::vector<EdgeInfo>();
+    return edges_of(draft, workflow, links->out);
+  });
+}
+
+Task<Result<Page<ExecutionId>>> Engine::members(WorkflowId workflow,
+                                                std::optional<ExecutionId> after,
+                                                std::size_t limit) const {
+  const CoreRef core = core_;
+  limit = std::min(limit, page_max);
+  if (limit == 0) co_return Page<ExecutionId>();
+  WEIR_CO_TRY(found, co_await core->records.members(workflow, after, limit + 1));
+  co_return page_of(std::move(found), limit);
+}
+
+Task<Result<Page<WorkflowId>>> Engine::list(Partition partition, std::optional<WorkflowId> after,
+                                            std::size_t limit) const {
+  const CoreRef core = core_;
+  limit = std::min(limit, page_max);
+  if (limit == 0) co_return Page<WorkflowId>();
+  if (partition.number >= partitions_max) {
+    co_return Error(Errc::invalid_argument, "partition " + std::to_string(partition.number) +
+                                                " of " + std::to_string(partitions_max));
+  }
+  WEIR_CO_TRY(found, co_await core->records.workflows(partition, after, limit + 1));
+  co_return page_of(std::move(found), limit);
+}
+
+Task<Result<>> Engine::set_lane_state(std::string lane, LaneState state) const {
+  return run(core_, [lane = std::move(lane), state](Draft& draft) {
+    return internal::set_lane_state(draft, lane, state);
+  });
+}
+
+Task<Result<>> Engine::set_lane_limit(std::string lane,
+                                      std::optional<std::uint32_t> concurrency_max) const {
+  return run(core_, [lane = std::move(lane), concurrency_max](Draft& draft) {
+    return internal::set_lane_limit(draft, lane, concurrency_max);
+  });
+}
+
+Task<Result<Lane>> Engine::lane(std::string lane) const {
+  return run(core_, [lane = std::move(lane)](Draft& draft) -> Result<Lane> {
+    const Lane* found = draft.find<Lane>(lane);
+    return found != nullptr ? *found : Lane();
+  });
+}
+
+Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> Engine::notices(
+    std::uint64_t from, std::size_t notices_max) const {
+  const CoreRef core = core_;
+  co_return co_await core->records.notices(from, notices_max);
+}
+
+}  // namespace weir::flow::workflow

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/workflow/handle.hpp>
+#include <weir/flow/workflow/request.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/storage/store.hpp>
+
+namespace weir::flow::workflow {
+
+namespace internal {
+class Command;
+struct EngineCore;
+}  // namespace internal
+
+/// How an engine runs.
+struct EngineOptions {
+  /// Records of a kind that are kept in memory.
+  std::size_t records_max = 100'000;
+  /// Executions that are cancelled in one go.
+  std::size_t cancels_max = 256;
+};
+
+/// All that is known of an execution.
+struct ExecutionInfo {
+  ExecutionId id;
+  ExecutionSpec spec;
+  Execution execution;
+  PublicState state = PublicState::waiting;
+};
+
+/// All that is known of a workflow, at one moment.
+struct WorkflowInfo {
+  WorkflowId id;
+  Workflow workflow;
+};
+
+/// The edges into an execution, with how far they are.
+struct EdgeGroupInfo {
+  ExecutionId downstream;
+  EdgeGroup group;
+};
+
+struct EdgeInfo {
+  EdgeId id;
+  Edge edge;
+};
+
+struct CancelResult {
+  /// False if it had ended before.
+  bool is_new = false;
+  /// Those of its executions that this call cancelled.
+  std::vector<ExecutionId> cancelled;
+};
+
+/// A page of a list.
+template <class T>
+struct Page {
+  std::vector<T> items;
+  /// Where the next page begins; none after the last.
+  std::optional<T> next;
+};
+
+/// A whole workflow: executions by their places in the list.
+struct NewGraph {
+  struct Edge {
+    std::size_t upstream;
+    std::size_t downstream;
+    std::string input = {};
+  };
+  struct Policy {
+    std::size_t downstream;
+    EdgePolicy policy;
+  };
+
+  NewWorkflow workflow = {};
+  std::vector<NewExecution> executions = {};
+  std::vector<Edge> edges = {};
+  std::vector<Policy> policies = {};
+};
+
+struct CreatedGraph {
+  WorkflowId workflow;
+  std::vector<ExecutionId> executions;
+};
+
+/// Runs executions and workflows of them, in a store.
+///
+///     auto engine = (co_await Engine::open(&store)).value();
+///     auto made = co_await engine.create_execution({.kind = "resize", .payload = "cat.png"});
+///     ...
+///     auto claimed = (co_await engine.claim({.worker = "w1"})).value();
+///     for (auto& claim : claimed) co_await engine.complete(claim.handle, "done");
+///
+/// What a call gives is committed, as durably as the store does it. Usable from any actor; the
+/// store outlives it. Only one engine may be open on a store.
+class Engine {
+ public:
+  static Task<Result<Engine>> open(storage::Store* store, EngineOptions options = {});
+
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) = delete;
+  /// Closes it; inside an actor it does not wait for that.
+  ~Engine();
+  Task<Result<>> close();
+
+  // Executions.
+  Task<Result<Created>> create_execution(NewExecution request) const;
+  /// Those that can be claimed now, the most urgent first; none if there are none.
+  Task<Result<std::vector<Claimed>>> claim(ClaimRequest request) const;
+  /// The same, waiting for at least one; `cancelled` with its caller.
+  Task<Result<std::vector<Claimed>>> next(ClaimRequest request) const;
+  /// Until when the lease then lasts.
+  Task<Result<Time>> renew(Handle handle, Duration lease) const;
+  Task<Result<>> complete(Handle handle, std::string result = {}) const;
+  Task<Result<FailResult>> fail(Handle handle, Failure failure) const;
+  /// Gives it back, to be claimed again after a time; the attempt goes on then.
+  Task<Result<>> delay(Handle handle, Time until) const;
+  /// False if it had ended before.
+  Task<Result<bool>> cancel(ExecutionId id, std::string reason = {}) const;
+  /// Takes its lease from whoever has it.
+  Task<Result<>> revoke(ExecutionId id, std::string reason = {}) const;
+  /// Runs one that has ended again, under the same id.
+  Task<Result<>> replay(ExecutionId id) const;
+  Task<Result<>> change_priority(ExecutionId id, std::int32_t priority) const;
+  Task<Result<>> set_tag(ExecutionId id, std::string key, std::string value) const;
+
+  Task<Result<std::optional<ExecutionInfo>>> describe(ExecutionId id) const;
+  /// Of one that has completed; none otherwise.
+  Task<Result<std::optional<std::string>>> result(ExecutionId id) const;
+  /// In order.
+  Task<Result<std::vector<Attempt>>> attempts(ExecutionId id) const;
+
+  // Workflows.
+  Task<Result<WorkflowId>> create_workflow(NewWorkflow request) const;
+  /// A workflow with its executions and edges, applied, in one commit.
+  Task<Result<CreatedGraph>> create_graph(NewGraph graph) const;
+  /// Adds edges, which count when they are applied. Gives the revision of the graph then; with a
+  /// `revision`, only if it is that before: `stale_revision`.
+  Task<Result<std::uint64_t>> stage(WorkflowId workflow, std::vector<NewEdge> edges,
+                                    std::optional<std::uint64_t> revision = {}) const;
+  /// Puts staged edges in force, and lets executions begin that were added.
+  Task<Result<>> apply(WorkflowId workflow) const;
+  /// Before the first edge into `downstream` is staged. False if it is that already.
+  Task<Result<bool>> set_policy(WorkflowId workflow, ExecutionId downstream,
+                                EdgePolicy policy) const;
+  Task<Result<>> set_tag(WorkflowId workflow, std::string key, std::string value) const;
+  /// Seals a workflow that stays open as soon as its executions have ended.
+  Task<Result<>> close(WorkflowId workflow) const;
+  /// Returns when all of them are cancelled. If it is interrupted, it is finished anyway.
+  Task<Result<CancelResult>> cancel(WorkflowId workflow, CancelPolicy policy,
+                                    std::string reason = {}) const;
+
+  Task<Result<std::optional<WorkflowInfo>>> describe(WorkflowId workflow) const;
+  Task<Result<std::optional<EdgeInfo>>> describe(WorkflowId workflow, EdgeId edge) const;
+  Task<Result<std::optional<EdgeGroupInfo>>> edge_group(WorkflowId workflow,
+                                                        ExecutionId downstream) const;
+  /// In order of their ids.
+  Task<Result<std::vector<EdgeInfo>>> edges_into(WorkflowId workflow, ExecutionId id) const;
+  Task<Result<std::vector<EdgeInfo>>> edges_from(WorkflowId workflow, ExecutionId id) const;
+  /// Executions of a workflow after one of them, in order of their ids.
+  Task<Result<Page<ExecutionId>>> members(WorkflowId workflow,
+                                          std::optional<ExecutionId> after = {},
+                                          std::size_t limit = 100) const;
+  /// Workflows of a partition after one of them, in order of their ids; at most 1,000.
+  Task<Result<Page<WorkflowId>>> list(Partition partition, std::optional<WorkflowId> after = {},
+                                      std::size_t limit = 100) const;
+
+  // Lanes.
+  Task<Result<>> set_lane_state(std::string lane, LaneState state) const;
+  Task<Result<>> set_lane_limit(std::string lane,
+                                std::optional<std::uint32_t> concurrency_max) const;
+  Task<Result<Lane>> lane(std::string lane) const;
+
+  /// What has been told, from the number `from` on, in the order of commits. The numbers have no
+  /// gaps and begin at 1.
+  Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
+      std::uint64_t from, std::size_t notices_max = 256) const;
+
+ private:
+  explicit Engine(std::shared_ptr<internal::EngineCore> core) noexcept;
+
+  std::shared_ptr<internal::EngineCore> core_;  // null when moved from
+};
+
+}  // namespace weir::flow::workflow

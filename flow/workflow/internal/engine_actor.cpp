@@ -1,0 +1,320 @@
+#include <weir/flow/workflow/internal/engine_actor.hpp>
+
+#include <utility>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/internal/engine_core.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::workflow::internal {
+namespace {
+
+/// Whether there is something to cancel that was not before.
+template <class R>
+bool becomes_listed(const WorkingSet& records, const KeyOf<R>& key, const std::optional<R>& after) {
+  const Slot<R>* before = records.find<R>(key);
+  const bool was_listed = before != nullptr && before->standing() == Standing::listed;
+  return !was_listed && after && standing_of(*after) == Standing::listed;
+}
+
+constexpr Duration poison_pause = std::chrono::seconds(1);
+
+}  // namespace
+
+EngineActor::EngineActor(std::shared_ptr<EngineCore> core, EngineActorOptions options)
+    : core_(std::move(core)), options_(options) {}
+
+Time EngineActor::time() const { return core_->records.store().time(); }
+
+Ticket EngineActor::ticket() const { return records_.is_changed() ? batch_ : batch_ - 1; }
+
+Task<Result<bool>> EngineActor::on(Begin) {
+  WEIR_CO_TRY(live, co_await core_->records.live());
+  for (const auto& [id, execution] : live) schedule_.update(id, nullptr, &execution);
+  WEIR_CO_TRY(groups, co_await core_->records.cancelling_groups());
+  groups_.assign(groups.begin(), groups.end());
+  WEIR_CO_TRY(workflows, co_await core_->records.cancelling_workflows());
+  workflows_.assign(workflows.begin(), workflows.end());
+  WEIR_CO_TRY(next_notice, co_await core_->records.next_notice());
+  next_notice_ = next_notice;
+  if (!groups_.empty() || !workflows_.empty()) {
+    is_dispatch_due_ = true;
+    self().send<Dispatch>();
+  }
+  arrange_due();
+  co_return true;
+}
+
+bool EngineActor::try_run(Command& command, const Chance& chance, Missing& missing) {
+  Draft draft(records_, chance.now, chance.seed);
+  const bool is_kept = command.run(draft);
+  if (!draft.missing().is_empty()) {
+    missing = draft.missing();
+    return false;
+  }
+  if (is_kept) absorb(std::move(draft));
+  return true;
+}
+
+Task<Result<>> EngineActor::run(Command* command) {
+  // The same ids each time: those of records that it makes are looked for too.
+  const Chance chance{time(), random()};
+  for (;;) {
+    if (failure_) co_return *failure_;
+    if (is_stopped_) co_return Error(Errc::closed, "the workflow engine was closed");
+    Missing missing;
+    if (try_run(*command, chance, missing)) co_return {};
+    WEIR_CO_TRY_VOID(co_await core_->records.read(std::move(missing), &records_));
+  }
+}
+
+template <class Function>
+Task<typename CommandOf<Function>::Outcome> EngineActor::call(Function function) {
+  CommandOf<Function> command(std::move(function));
+  WEIR_CO_TRY_VOID(co_await run(&command));
+  co_return command.take();
+}
+
+void EngineActor::absorb(Draft draft) {
+  draft.each_change<Execution>([&](const ExecutionId& id, const std::optional<Execution>& after) {
+    const Slot<Execution>* slot = records_.find<Execution>(id);
+    const Execution* before = slot != nullptr && slot->current ? &*slot->current : nullptr;
+    const bool is_new = schedule_.update(id, before, after ? &*after : nullptr);
+    if (is_new) wake(after->lane, 1);
+  });
+  draft.each_change<EdgeGroup>([&](const ExecutionId& id, const auto& after) {
+    if (becomes_listed<EdgeGroup>(records_, id, after)) groups_.push_back(id);
+  });
+  draft.each_change<Workflow>([&](const WorkflowId& id, const auto& after) {
+    if (becomes_listed<Workflow>(records_, id, after)) workflows_.push_back(id);
+  });
+  std::vector<std::string> lanes;
+  draft.each_change<Lane>([&](const std::string& lane, const auto&) { lanes.push_back(lane); });
+  std::move(draft).apply(records_);
+  for (const std::string& lane : lanes) wake_if_open(lane);
+  if ((!groups_.empty() || !workflows_.empty()) && !std::exchange(is_dispatch_due_, true)) {
+    self().send<Dispatch>();
+  }
+  arrange_flush();
+  arrange_due();
+}
+
+Task<Result<Ticket>> EngineActor::on(Submit submit) {
+  WEIR_CO_TRY_VOID(co_await run(submit.command.get()));
+  co_return ticket();
+}
+
+Task<Result<ClaimedAt>> EngineActor::on(Claim claim) {
+  ClaimedAt reply;
+  for (;;) {
+    WEIR_CO_TRY_VOID(co_await claim_ready(&claim.request, &reply.claimed));
+    if (!reply.claimed.empty() || !claim.waits || claim.request.executions_max == 0) break;
+    WEIR_CO_TRY_VOID(co_await wait_for_ready(&claim.request));
+  }
+  reply.ticket = ticket();
+  co_return reply;
+}
+
+Task<Result<>> EngineActor::claim_ready(const ClaimRequest* request,
+                                        std::vector<Claimed>* claimed) {
+  while (claimed->size() < request->executions_max) {
+    if (failure_) co_return *failure_;
+    const auto next = schedule_.next_ready(request->lane, request->capabilities);
+    if (!next) break;
+    auto outcome = co_await call(
+        [id = *next, request](Draft& draft) { return internal::claim(draft, id, *request); });
+    // Somebody else has it, if its records had to be read first.
+    if (!outcome && outcome.error() == Errc::wrong_state) continue;
+    if (!outcome) co_return outcome.error();
+    if (*outcome) {
+      claimed->push_back(**std::move(outcome));
+    } else if (schedule_.next_ready(request->lane, request->capabilities) == next) {
+      break;  // the lane lets nobody claim
+    }
+  }
+  co_return {};
+}
+
+Task<Result<>> EngineActor::wait_for_ready(const ClaimRequest* request) {
+  if (is_stopped_) co_return Error(Errc::closed, "the workflow engine was closed");
+  Waiter waiter{request, SequenceBarrier()};
+  auto& waiters = waiters_[request->lane];
+  waiters.push_back(&waiter);
+  const auto woken = co_await waiter.woken.wait_until(1);
+  waiters.remove(&waiter);
+  if (!woken) co_return woken.error();
+  co_return {};
+}
+
+/// There may be more places in the lane than before.
+void EngineActor::wake_if_open(const std::string& lane) {
+  const Slot<Lane>* slot = records_.find<Lane>(lane);
+  if (slot == nullptr || !slot->current || !slot->current->has_room()) return;
+  if (const std::size_t ready = schedule_.ready(lane); ready > 0) wake(lane, ready);
+}
+
+void EngineActor::wake(const std::string& lane, std::size_t waiters_max) {
+  const auto waiters = waiters_.find(lane);
+  if (waiters == waiters_.end()) return;
+  for (Waiter* waiter : waiters->second) {
+    if (waiters_max == 0) break;
+    if (waiter->woken.published() > 0) continue;
+    if (!schedule_.next_ready(lane, waiter->request->capabilities)) continue;
+    waiter->woken.publish(1);
+    --waiters_max;
+  }
+}
+
+void EngineActor::arrange_flush() {
+  if (!std::exchange(is_flush_due_, true)) self().send<Flush>();
+}
+
+Task<> EngineActor::on(Flush) {
+  while (records_.is_changed() && !failure_) {
+    const Ticket batch = batch_++;
+    storage::Transaction transaction = core_->records.write(records_, next_notice_);
+    next_notice_ += records_.notices().size();
+    records_.note_taken();
+    auto version = co_await transaction.commit();
+    if (!version) {
+      fail(version.error());
+      break;
+    }
+    core_->committed.publish(batch);
+    records_.forget(options_.records_max);
+  }
+  is_flush_due_ = false;
+}
+
+void EngineActor::fail(const Error& cause) {
+  failure_ = Error(Errc::unavailable, cause.message());
+  core_->committed.close(*failure_);
+  turn_away(*failure_);
+}
+
+void EngineActor::turn_away(const Error& reason) {
+  for (auto& [lane, waiters] : waiters_) {
+    for (Waiter* waiter : waiters) waiter->woken.close(reason);
+  }
+}
+
+void EngineActor::arrange_due() {
+  const auto due = schedule_.next_due();
+  if (!due || (timer_due_ && *timer_due_ <= *due)) return;
+  timer_due_ = due;
+  timer_.cancel();
+  const auto wait = std::max(*due - time(), Time::duration::zero());
+  timer_ = schedule_once<Due>(std::chrono::duration_cast<Duration>(wait));
+}
+
+Task<> EngineActor::on(Due) {
+  timer_due_.reset();
+  constexpr std::size_t at_once = 256;
+  bool has_failed = false;
+  for (const ExecutionId& id : schedule_.due(time(), at_once)) {
+    auto met = co_await meet(id);
+    has_failed = has_failed || !met;
+  }
+  if (failure_ || is_stopped_) co_return;
+  if (!has_failed) {
+    arrange_due();
+  } else if (!timer_due_) {
+    // What cannot be met stays due: look again, but not at once.
+    timer_due_ = time() + std::chrono::duration_cast<Time::duration>(poison_pause);
+    timer_ = schedule_once<Due>(poison_pause);
+  }
+}
+
+Task<Result<>> EngineActor::meet(ExecutionId id) {
+  auto outcome = co_await call([id](Draft& draft) -> Result<bool> {
+    // The end of all first: what is over need not be tried again.
+    for (auto* meet : {&expire_execution, &expire_attempt, &expire_lease, &promote_due}) {
+      auto met = meet(draft, id);
+      if (!met || *met) return met;
+    }
+    return false;
+  });
+  if (!outcome) co_return outcome.error();
+  co_return {};
+}
+
+Task<Result<CancelledAt>> EngineActor::on(CancelWorkflow cancel) {
+  const bool is_first = cancelling_.insert(cancel.workflow).second;
+  auto marked = co_await call([&](Draft& draft) {
+    return internal::cancel(draft, cancel.workflow, cancel.policy, cancel.reason);
+  });
+  CancelledAt reply;
+  Result<> done;
+  if (!marked) {
+    done = marked.error();
+  } else if (is_first && *marked) {
+    done = co_await cancel_members(cancel.workflow, &reply.cancelled);
+  }
+  if (is_first) cancelling_.erase(cancel.workflow);
+  if (!done) co_return done.error();
+  reply.is_new = *marked;
+  reply.ticket = ticket();
+  co_return reply;
+}
+
+Task<Result<>> EngineActor::cancel_members(WorkflowId workflow,
+                                           std::vector<ExecutionId>* cancelled) {
+  std::optional<ExecutionId> after;
+  for (bool is_last = false; !is_last;) {
+    // The list of members is in the store, with those that were added before.
+    WEIR_CO_TRY_VOID(co_await core_->committed.wait_until(ticket()));
+    WEIR_CO_TRY(members, co_await core_->records.members(workflow, after, options_.cancels_max));
+    is_last = members.size() < options_.cancels_max;
+    if (!members.empty()) after = members.back();
+    auto outcome = co_await call(
+        [&](Draft& draft) { return internal::cancel_members(draft, workflow, members, is_last); });
+    if (!outcome) co_return outcome.error();
+    cancelled->insert(cancelled->end(), outcome->begin(), outcome->end());
+  }
+  co_return {};
+}
+
+Task<Result<>> EngineActor::cancel_siblings(ExecutionId downstream) {
+  auto outcome = co_await call([&](Draft& draft) {
+    return internal::cancel_siblings(draft, downstream, options_.cancels_max);
+  });
+  if (!outcome) co_return outcome.error();
+  if (outcome->left > 0) groups_.push_back(downstream);
+  co_return {};
+}
+
+Task<> EngineActor::on(Dispatch) {
+  while ((!groups_.empty() || !workflows_.empty()) && !failure_ && !is_stopped_) {
+    if (!groups_.empty()) {
+      const ExecutionId group = groups_.front();
+      groups_.pop_front();
+      auto done = co_await cancel_siblings(group);
+      if (!done && !failure_) poisoned_.insert_or_assign(group, done.error());
+    }
+    if (!workflows_.empty()) {
+      const WorkflowId workflow = workflows_.front();
+      workflows_.pop_front();
+      if (!cancelling_.insert(workflow).second) continue;
+      std::vector<ExecutionId> cancelled;
+      static_cast<void>(co_await cancel_members(workflow, &cancelled));
+      cancelling_.erase(workflow);
+    }
+  }
+  is_dispatch_due_ = false;
+}
+
+Task<Result<bool>> EngineActor::on(Stop) {
+  is_stopped_ = true;
+  timer_.cancel();
+  while (records_.is_changed() && !failure_) {
+    WEIR_CO_TRY_VOID(co_await core_->committed.wait_until(batch_));
+  }
+  const Error reason(Errc::closed, "the workflow engine was closed");
+  core_->committed.close(reason);
+  turn_away(reason);
+  stop();
+  co_return true;
+}
+
+}  // namespace weir::flow::workflow::internal

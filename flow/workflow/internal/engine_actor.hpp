@@ -1,0 +1,161 @@
+#pragma once
+
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <weir/flow/workflow/handle.hpp>
+#include <weir/flow/workflow/internal/command.hpp>
+#include <weir/flow/workflow/internal/schedule.hpp>
+#include <weir/flow/workflow/internal/working_set.hpp>
+#include <weir/flow/workflow/request.hpp>
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/runtime/timer.hpp>
+
+namespace weir::flow::workflow::internal {
+
+struct EngineCore;
+
+/// The number of the batch with which what was done, and all that was seen, is committed.
+using Ticket = std::uint64_t;
+
+struct Begin {
+  using Reply = bool;
+};
+struct Submit {
+  using Reply = Ticket;
+  std::shared_ptr<Command> command;
+};
+struct ClaimedAt {
+  std::vector<Claimed> claimed;
+  Ticket ticket = 0;
+};
+struct Claim {
+  using Reply = ClaimedAt;
+  ClaimRequest request;
+  /// Until there is something to claim.
+  bool waits = false;
+};
+struct CancelledAt {
+  bool is_new = false;
+  std::vector<ExecutionId> cancelled;
+  Ticket ticket = 0;
+};
+/// A workflow, and its executions piece by piece.
+struct CancelWorkflow {
+  using Reply = CancelledAt;
+  WorkflowId workflow;
+  CancelPolicy policy;
+  std::string reason;
+};
+/// Writes what has changed.
+struct Flush {};
+/// Some time has come.
+struct Due {};
+/// There is something to cancel.
+struct Dispatch {};
+struct Stop {
+  using Reply = bool;
+};
+
+using EngineRef = ActorRef<Begin, Submit, Claim, CancelWorkflow, Flush, Due, Dispatch, Stop>;
+
+struct EngineActorOptions {
+  std::size_t records_max = 100'000;
+  std::size_t cancels_max = 256;
+};
+
+/// The one who changes workflows: runs commands on records in memory, one after the other, and
+/// writes what came together as one commit.
+///
+///     Submit ──run──> working set ──Flush──> one transaction ──> committed
+///
+/// A command that needs a record that is not in memory waits until it was read; others go on
+/// meanwhile. After a write has failed nothing more is done: what is on disk is not known then.
+class EngineActor final
+    : public Actor<Begin, Submit, Claim, CancelWorkflow, Flush, Due, Dispatch, Stop> {
+ public:
+  /// Commands come while others read, and while batches are written.
+  static constexpr bool interleaves = true;
+
+  EngineActor(std::shared_ptr<EngineCore> core, EngineActorOptions options);
+
+  Task<Result<bool>> on(Begin);
+  Task<Result<Ticket>> on(Submit submit);
+  Task<Result<ClaimedAt>> on(Claim claim);
+  Task<Result<CancelledAt>> on(CancelWorkflow cancel);
+  Task<> on(Flush);
+  Task<> on(Due);
+  Task<> on(Dispatch);
+  Task<Result<bool>> on(Stop);
+
+ private:
+  /// What a command takes from outside, however often it runs.
+  struct Chance {
+    Time now;
+    std::uint64_t seed;
+  };
+
+  // Running commands.
+  Task<Result<>> run(Command* command);
+  /// Whether nothing was missing; what was is in `missing`.
+  bool try_run(Command& command, const Chance& chance, Missing& missing);
+  void absorb(Draft draft);
+  Ticket ticket() const;
+  Time time() const;
+  template <class Function>
+  Task<typename CommandOf<Function>::Outcome> call(Function function);
+
+  // Claiming.
+  Task<Result<>> claim_ready(const ClaimRequest* request, std::vector<Claimed>* claimed);
+  Task<Result<>> wait_for_ready(const ClaimRequest* request);
+  void wake(const std::string& lane, std::size_t waiters_max);
+  void wake_if_open(const std::string& lane);
+
+  // What time does.
+  void arrange_due();
+  Task<Result<>> meet(ExecutionId id);
+
+  // Cancelling in pieces.
+  Task<Result<>> cancel_members(WorkflowId workflow, std::vector<ExecutionId>* cancelled);
+  Task<Result<>> cancel_siblings(ExecutionId downstream);
+
+  /// Somebody who waits until there may be something to claim.
+  struct Waiter {
+    const ClaimRequest* request;
+    SequenceBarrier woken;
+  };
+
+  // Writing.
+  void arrange_flush();
+  void fail(const Error& cause);
+  void turn_away(const Error& reason);
+
+  const std::shared_ptr<EngineCore> core_;
+  const EngineActorOptions options_;
+
+  WorkingSet records_;
+  Schedule schedule_;
+  std::map<std::string, std::list<Waiter*>> waiters_;  // by lane, who came first
+  std::deque<ExecutionId> groups_;                     // that have siblings to cancel
+  std::deque<WorkflowId> workflows_;                   // that have executions to cancel
+  std::set<WorkflowId> cancelling_;                    // whose executions are being cancelled
+  std::map<ExecutionId, Error> poisoned_;              // groups that were set aside
+  Ticket batch_ = 1;                                   // that is being collected
+  std::uint64_t next_notice_ = 1;
+  std::optional<Time> timer_due_;
+  Timer timer_;
+  bool is_flush_due_ = false;
+  bool is_dispatch_due_ = false;
+  bool is_stopped_ = false;
+  std::optional<Error> failure_;
+};
+
+}  // namespace weir::flow::workflow::internal

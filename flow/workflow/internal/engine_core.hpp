@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <weir/flow/workflow/internal/engine_actor.hpp>
+#include <weir/flow/workflow/internal/record_store.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
+
+namespace weir::flow::workflow::internal {
+
+/// What an engine and its actor share.
+struct EngineCore {
+  explicit EngineCore(RecordStore store) noexcept : records(std::move(store)) {}
+
+  const RecordStore records;
+  EngineRef actor = {};
+  /// Batches that are as durable as the store says.
+  SequenceBarrier committed;
+  /// 1 when the engine is closed.
+  SequenceBarrier gone;
+};
+
+}  // namespace weir::flow::workflow::internal

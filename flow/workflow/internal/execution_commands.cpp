@@ -1,0 +1,459 @@
+#include <algorithm>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
+
+namespace weir::flow::workflow::internal {
+namespace {
+
+constexpr auto idempotency_window = std::chrono::hours(24);
+
+Result<ExecutionId> place(Draft& draft, const NewExecution& request) {
+  const data::Uuid uuid = request.id ? request.id->uuid : draft.make_uuid();
+  const ExecutionId id = request.workflow ? ExecutionId::in_workflow(*request.workflow, uuid)
+                                          : ExecutionId::in_lane(request.lane, uuid);
+  if (request.id && *request.id != id) {
+    return Error(Errc::invalid_argument, "execution id " + to_string(*request.id) +
+                                             " is of another partition than " +
+                                             to_string(id.partition));
+  }
+  return id;
+}
+
+/// The execution that was made with the same key, if it is still remembered.
+std::optional<ExecutionId> find_duplicate(Draft& draft, const NewExecution& request) {
+  if (request.idempotency_key.empty()) return std::nullopt;
+  const auto* used = draft.find<Idempotency>({request.space, request.idempotency_key});
+  if (used == nullptr || used->until <= draft.now()) return std::nullopt;
+  return used->execution;
+}
+
+/// Whether the id that was asked for is taken: by the same execution, or by another one.
+Result<bool> is_there(Draft& draft, const ExecutionId& id, const NewExecution& request) {
+  const Execution* execution = draft.find<Execution>(id);
+  const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+  if (execution == nullptr || spec == nullptr) return false;
+  const bool is_same = execution->workflow == request.workflow &&
+                       execution->space == request.space && execution->lane == request.lane &&
+                       spec->kind == request.kind;
+  if (is_same) return true;
+  return Error(Errc::already_exists,
+               "execution " + to_string(id) + " is a '" + spec->kind + "' of namespace '" +
+                   execution->space + "', lane '" + execution->lane + "' and " +
+                   (execution->workflow ? "workflow " + to_string(*execution->workflow)
+                                        : std::string("no workflow")));
+}
+
+Result<> join_workflow(Draft& draft, const NewExecution& request) {
+  Workflow* workflow = draft.edit<Workflow>(*request.workflow);
+  if (workflow == nullptr) return no_such(*request.workflow);
+  if (workflow->has_ended()) {
+    return Error(Errc::workflow_sealed, "workflow " + to_string(*request.workflow) + " is " +
+                                            std::string(to_string(workflow->state)));
+  }
+  if (workflow->space != request.space) {
+    return Error(Errc::invalid_argument,
+                 "namespace '" + request.space + "': the workflow is in '" + workflow->space + "'");
+  }
+  ++workflow->counts[PublicState::waiting];
+  ++workflow->unpromoted;
+  ++workflow->revision;
+  workflow->changed_at = draft.now();
+  return {};
+}
+
+ExecutionSpec spec_of(const NewExecution& request, Time now) {
+  return {.kind = request.kind,
+          .payload = request.payload,
+          .creator = request.creator,
+          .idempotency_key = request.idempotency_key,
+          .retry = request.retry,
+          .attempt_timeout = request.attempt_timeout,
+          .reclaims_max = request.reclaims_max,
+          .replays_max = request.replays_max,
+          .created_at = now};
+}
+
+Execution execution_of(const NewExecution& request, Time now) {
+  Execution execution;
+  execution.space = request.space;
+  execution.lane = request.lane;
+  execution.workflow = request.workflow;
+  execution.capabilities = request.capabilities;
+  std::ranges::sort(execution.capabilities);
+  const auto repeated = std::ranges::unique(execution.capabilities);
+  execution.capabilities.erase(repeated.begin(), repeated.end());
+  execution.deadline = request.deadline;
+  execution.priority = request.priority;
+  execution.eligible_at = std::max(now, request.not_before.value_or(now));
+  execution.changed_at = now;
+  execution.tags = request.tags;
+  return execution;
+}
+
+AttemptKind kind_of(const StateVector& state) {
+  if (state.phase == Phase::active) return AttemptKind::reclaim;
+  if (state.attempt == AttemptState::pending_retry_attempt) return AttemptKind::retry;
+  if (state.attempt == AttemptState::pending_replay_attempt) return AttemptKind::replay;
+  return AttemptKind::initial;
+}
+
+/// Whether the lane lets anyone claim, and the worker can do what is asked for.
+bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& request) {
+  if (execution.lane != request.lane) return false;
+  if (const Lane* lane = draft.find<Lane>(execution.lane); lane != nullptr && !lane->has_room()) {
+    return false;
+  }
+  return std::ranges::all_of(execution.capabilities, [&](const std::string& needed) {
+    return std::ranges::find(request.capabilities, needed) != request.capabilities.end();
+  });
+}
+
+void interrupt_attempt(Draft& draft, const ExecutionId& id, std::uint32_t number) {
+  Attempt* attempt = draft.edit<Attempt>({id, number});
+  if (attempt == nullptr || attempt->ended_at) return;
+  attempt->outcome = AttemptOutcome::interrupted_reclaimed;
+  attempt->ended_at = draft.now();
+}
+
+/// The attempt goes on if it was given back, otherwise the next one begins.
+void begin_attempt(Draft& draft, const ExecutionId& id, const StateVector& before,
+                   Execution& execution, const std::string& worker) {
+  const bool goes_on =
+      before.phase == Phase::runnable && before.attempt == AttemptState::attempt_interrupted;
+  if (goes_on) {
+    if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
+      attempt->outcome = AttemptOutcome::running;
+      attempt->worker = worker;
+      attempt->epoch = execution.epoch;
+    }
+    return;
+  }
+  std::optional<std::uint32_t> after;
+  if (execution.attempts > 0) after = execution.attempt;
+  if (before.phase == Phase::active) interrupt_attempt(draft, id, execution.attempt);
+  execution.attempt = execution.attempts++;
+  draft.put<Attempt>({id, execution.attempt}, {.kind = kind_of(before),
+                                               .outcome = AttemptOutcome::running,
+                                               .worker = worker,
+                                               .epoch = execution.epoch,
+                                               .after = after,
+                                               .started_at = draft.now()});
+}
+
+/// The results of what it depends on.
+std::vector<Input> inputs_of(Draft& draft, const ExecutionId& id) {
+  std::vector<Input> inputs;
+  const Links* links = draft.find<Links>(id);
+  if (links == nullptr) return inputs;
+  for (const EdgeId& edge_id : links->in) {
+    const Edge* edge = draft.find<Edge>(edge_id);
+    if (edge == nullptr || edge->input.empty() || edge->state != EdgeState::satisfied) continue;
+    const ExecutionResult* result = draft.find<ExecutionResult>(edge->upstream);
+    inputs.push_back({edge->input, edge->upstream, result != nullptr ? result->payload : ""});
+  }
+  return inputs;
+}
+
+Time after(Time from, Duration duration) {
+  return from + std::chrono::duration_cast<Time::duration>(duration);
+}
+
+bool is_retried(const RetryPolicy& retry, const std::string& category, std::uint32_t retries) {
+  if (retries >= retry.retries_max) return false;
+  return retry.categories.empty() ||
+         std::ranges::find(retry.categories, category) != retry.categories.end();
+}
+
+/// Ends the attempt, but not the execution, which is tried again.
+Result<FailResult> retry_later(Draft& draft, const ExecutionId& id, const ExecutionSpec& spec,
+                               const Failure& failure, const std::string& by) {
+  const Execution* before = draft.find<Execution>(id);
+  const Duration pause = backoff_before(spec.retry, before->retries + 1, draft.random());
+  if (before->lease) {
+    const bool is_own = by == before->lease->worker;
+    tell_lease(draft, id, *before, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
+  }
+  auto changed =
+      change(draft, id, {pause > Duration::zero() ? EventKind::retry_delayed : EventKind::retry});
+  if (!changed) return changed.error();
+  Execution& execution = **changed;
+  if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
+    attempt->outcome = AttemptOutcome::ended_failure;
+    attempt->ended_at = draft.now();
+    attempt->reason = failure.reason;
+  }
+  ++execution.retries;
+  ++execution.epoch;
+  execution.lease.reset();
+  execution.attempt_deadline.reset();
+  execution.eligible_at = after(draft.now(), pause);
+  return FailResult{execution.eligible_at};
+}
+
+Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failure& failure,
+                                const std::string& by) {
+  const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+  const Execution* execution = draft.find<Execution>(id);
+  if (spec == nullptr || execution == nullptr) {
+    return Error(Errc::corruption, "execution " + to_string(id) + " has no specification");
+  }
+  if (is_retried(spec->retry, failure.category, execution->retries)) {
+    return retry_later(draft, id, *spec, failure, by);
+  }
+  auto ended = end(draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by});
+  if (!ended) return ended.error();
+  return FailResult{};
+}
+
+}  // namespace
+
+Result<Created> create(Draft& draft, const NewExecution& request) {
+  if (auto valid = validate(request); !valid) return valid.error();
+  if (const auto duplicate = find_duplicate(draft, request)) return Created{*duplicate, true};
+  auto placed = place(draft, request);
+  if (!placed) return placed.error();
+  const ExecutionId id = *placed;
+  if (request.id) {
+    auto there = is_there(draft, id, request);
+    if (!there) return there.error();
+    if (*there) return Created{id, true};
+  }
+  if (const Lane* lane = draft.find<Lane>(request.lane);
+      lane != nullptr && lane->state >= LaneState::draining) {
+    return Error(Errc::wrong_state,
+                 "lane '" + request.lane + "' is " + std::string(to_string(lane->state)));
+  }
+  draft.note_absent<Links>(id);
+  draft.note_absent<EdgeGroup>(id);
+  draft.note_absent<ExecutionResult>(id);
+  draft.put<ExecutionSpec>(id, spec_of(request, draft.now()));
+  Execution& execution = draft.put<Execution>(id, execution_of(request, draft.now()));
+  if (!request.idempotency_key.empty()) {
+    draft.put<Idempotency>({request.space, request.idempotency_key},
+                           {id, after(draft.now(), idempotency_window)});
+  }
+  if (request.workflow) {
+    if (auto joined = join_workflow(draft, request); !joined) return joined.error();
+    note_staged(draft, *request.workflow, id);
+    return Created{id};
+  }
+  const bool is_later = execution.eligible_at > draft.now();
+  auto promoted = change(draft, id, {is_later ? EventKind::promote_delayed : EventKind::promote});
+  if (!promoted) return promoted.error();
+  return Created{id};
+}
+
+Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
+                                     const ClaimRequest& request) {
+  if (auto valid = validate(request); !valid) return valid.error();
+  const Execution* found = draft.find<Execution>(id);
+  const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+  if (found == nullptr || spec == nullptr) return no_such(id);
+  if (!may_claim(draft, *found, request)) return std::optional<Claimed>();
+  const StateVector before = found->state;
+  const bool is_reclaim = before.phase == Phase::active;
+  const Event event = {is_reclaim ? EventKind::reclaim : EventKind::claim};
+  if (is_being_cancelled(draft, *found) && transition(before, event)) {
+    // The cancelling of its workflow has not come to it yet; nobody is to begin it meanwhile.
+    if (auto ended = cancel_with_workflow(draft, id); !ended) return ended.error();
+    if (auto followed = follow_ends(draft); !followed) return followed.error();
+    return std::optional<Claimed>();
+  }
+  if (is_reclaim && found->reclaims >= spec->reclaims_max) {
+    auto ended =
+        end(draft, id, {.event = EventKind::fail, .reason = "reclaims_exhausted", .by = "engine"});
+    if (!ended) return ended.error();
+    return std::optional<Claimed>();
+  }
+  auto changed = change(draft, id, event);
+  if (!changed) return changed.error();
+  Execution& execution = **changed;
+  execution.reclaims += is_reclaim ? 1 : 0;
+  ++execution.epoch;
+  execution.lease = Lease{execution.epoch, request.worker, draft.now(), draft.now(),
+                          after(draft.now(), request.lease)};
+  begin_attempt(draft, id, before, execution, request.worker);
+  execution.attempt_deadline.reset();
+  if (spec->attempt_timeout) {
+    execution.attempt_deadline = after(draft.now(), *spec->attempt_timeout);
+  }
+  tell_lease(draft, id, execution, NoticeKind::lease_acquired);
+  const Attempt* attempt = draft.find<Attempt>({id, execution.attempt});
+  return std::optional(
+      Claimed{.handle = {id, execution.attempt, execution.epoch, 0},
+              .attempt_kind = attempt ? attempt->kind : AttemptKind::initial,
+              .expires_at = execution.lease->expires_at,
+              .spec = *spec,
+              .inputs = execution.workflow ? inputs_of(draft, id) : std::vector<Input>()});
+}
+
+Result<Time> renew(Draft& draft, const Handle& handle, Duration lease) {
+  if (auto valid = validate_duration("lease", lease); !valid) return valid.error();
+  auto execution = fenced(draft, handle);
+  if (!execution) return execution.error();
+  Lease& held = *(*execution)->lease;
+  held.renewed_at = draft.now();
+  held.expires_at = after(draft.now(), lease);
+  tell_lease(draft, handle.execution, **execution, NoticeKind::lease_renewed);
+  return held.expires_at;
+}
+
+Result<> complete(Draft& draft, const Handle& handle, const std::string& result) {
+  if (auto valid = validate_payload("result", result); !valid) return valid;
+  auto execution = fenced(draft, handle);
+  if (!execution) return execution.error();
+  draft.put<ExecutionResult>(handle.execution, {result});
+  return end(draft, handle.execution, {.event = EventKind::complete});
+}
+
+Result<FailResult> fail(Draft& draft, const Handle& handle, const Failure& failure) {
+  if (auto valid = validate_payload("reason", failure.reason); !valid) return valid.error();
+  auto execution = fenced(draft, handle);
+  if (!execution) return execution.error();
+  return fail_attempt(draft, handle.execution, failure, (*execution)->lease->worker);
+}
+
+Result<> delay(Draft& draft, const Handle& handle, Time until) {
+  auto execution = fenced(draft, handle);
+  if (!execution) return execution.error();
+  tell_lease(draft, handle.execution, **execution, NoticeKind::lease_released);
+  auto changed = change(draft, handle.execution, {EventKind::delay});
+  if (!changed) return changed.error();
+  (*changed)->lease.reset();
+  (*changed)->attempt_deadline.reset();
+  (*changed)->eligible_at = until;
+  return {};
+}
+
+Result<bool> cancel(Draft& draft, const ExecutionId& id, const std::string& reason,
+                    const std::string& by) {
+  if (auto valid = validate_payload("reason", reason); !valid) return valid.error();
+  if (auto valid = validate_name("canceller", by, true); !valid) return valid.error();
+  const Execution* execution = draft.find<Execution>(id);
+  if (execution == nullptr) return no_such(id);
+  if (execution->has_ended()) return false;
+  auto ended = end(draft, id, {.event = EventKind::cancel, .reason = reason, .by = by});
+  if (!ended) return ended.error();
+  return true;
+}
+
+Result<> revoke(Draft& draft, const ExecutionId& id, const std::string& reason) {
+  if (auto valid = validate_payload("reason", reason); !valid) return valid;
+  auto changed = change(draft, id, {EventKind::revoke_lease});
+  if (!changed) return changed.error();
+  tell_lease(draft, id, **changed, NoticeKind::lease_revoked);
+  (*changed)->lease.reset();
+  (*changed)->attempt_deadline.reset();
+  (*changed)->eligible_at = draft.now();
+  if (Attempt* attempt = draft.edit<Attempt>({id, (*changed)->attempt})) attempt->reason = reason;
+  return {};
+}
+
+Result<> replay(Draft& draft, const ExecutionId& id) {
+  const Execution* found = draft.find<Execution>(id);
+  const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+  if (found == nullptr || spec == nullptr) return no_such(id);
+  if (found->replays >= spec->replays_max) {
+    return Error(Errc::limit_reached,
+                 to_string(id) + " was replayed " + std::to_string(found->replays) + " times");
+  }
+  if (found->workflow) {
+    Workflow* workflow = draft.edit<Workflow>(*found->workflow);
+    if (workflow == nullptr) return no_such(*found->workflow);
+    if (workflow->state == WorkflowState::cancelled || workflow->cancelling) {
+      return Error(Errc::workflow_sealed,
+                   "workflow " + to_string(*found->workflow) + " was cancelled");
+    }
+    workflow->state = WorkflowState::open;
+    workflow->ended_at.reset();
+    workflow->cancel_reason.clear();
+    workflow->cancelled_siblings -= found->is_sibling ? 1 : 0;
+  }
+  auto changed = change(draft, id, {EventKind::replay});
+  if (!changed) return changed.error();
+  Execution& execution = **changed;
+  ++execution.replays;
+  execution.retries = 0;
+  execution.eligible_at = draft.now();
+  execution.ended_at.reset();
+  execution.end_reason.clear();
+  execution.ended_by.clear();
+  execution.is_sibling = false;
+  // Otherwise it would expire again before anyone could claim it.
+  if (execution.deadline && *execution.deadline <= draft.now()) execution.deadline.reset();
+  return {};
+}
+
+Result<> change_priority(Draft& draft, const ExecutionId& id, std::int32_t priority) {
+  if (auto valid = validate_priority(priority); !valid) return valid;
+  Execution* execution = draft.edit<Execution>(id);
+  if (execution == nullptr) return no_such(id);
+  if (execution->state.phase != Phase::runnable && execution->state.phase != Phase::submitted) {
+    return Error(Errc::wrong_state,
+                 "the priority of " + to_string(id) + ", which is " + to_string(execution->state));
+  }
+  execution->priority = priority;
+  execution->changed_at = draft.now();
+  return {};
+}
+
+Result<> set_tag(Draft& draft, const ExecutionId& id, const std::string& key,
+                 const std::string& value) {
+  if (auto valid = validate_tag(key, value); !valid) return valid;
+  Execution* execution = draft.edit<Execution>(id);
+  if (execution == nullptr) return no_such(id);
+  execution->tags[key] = value;
+  execution->changed_at = draft.now();
+  return workflow::validate(execution->tags);
+}
+
+Result<bool> expire_lease(Draft& draft, const ExecutionId& id) {
+  const Execution* found = draft.find<Execution>(id);
+  if (found == nullptr || !found->lease || found->lease->expires_at > draft.now()) return false;
+  auto changed = change(draft, id, {EventKind::expire_lease});
+  if (!changed) return changed.error();
+  tell_lease(draft, id, **changed, NoticeKind::lease_expired);
+  (*changed)->lease.reset();
+  (*changed)->attempt_deadline.reset();
+  (*changed)->eligible_at = draft.now();
+  return true;
+}
+
+Result<bool> promote_due(Draft& draft, const ExecutionId& id) {
+  const Execution* found = draft.find<Execution>(id);
+  if (found == nullptr || found->state.eligibility != Eligibility::not_eligible_until_time ||
+      found->eligible_at > draft.now()) {
+    return false;
+  }
+  auto changed = change(draft, id, {EventKind::time_due});
+  if (!changed) return changed.error();
+  return true;
+}
+
+Result<bool> expire_attempt(Draft& draft, const ExecutionId& id) {
+  const Execution* found = draft.find<Execution>(id);
+  if (found == nullptr || !found->attempt_deadline || *found->attempt_deadline > draft.now()) {
+    return false;
+  }
+  auto failed = fail_attempt(draft, id, {"attempt_timeout", "timeout"}, "engine");
+  if (!failed) return failed.error();
+  return true;
+}
+
+Result<bool> expire_execution(Draft& draft, const ExecutionId& id) {
+  const Execution* found = draft.find<Execution>(id);
+  if (found == nullptr || found->has_ended() || !found->deadline ||
+      *found->deadline > draft.now()) {
+    return false;
+  }
+  auto ended =
+      end(draft, id, {.event = EventKind::expire, .reason = "execution_deadline", .by = "engine"});
+  if (!ended) return ended.error();
+  return true;
+}
+
+}  // namespace weir::flow::workflow::internal

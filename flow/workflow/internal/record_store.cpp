@@ -1,0 +1,255 @@
+#include <weir/flow/workflow/internal/record_store.hpp>
+
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::workflow::internal {
+namespace {
+
+// Persisted: the names of key spaces.
+template <class R>
+constexpr const char* space_name = nullptr;
+template <>
+constexpr const char* space_name<ExecutionSpec> = "workflow.execution_specs";
+template <>
+constexpr const char* space_name<Execution> = "workflow.executions";
+template <>
+constexpr const char* space_name<Attempt> = "workflow.attempts";
+template <>
+constexpr const char* space_name<ExecutionResult> = "workflow.results";
+template <>
+constexpr const char* space_name<Workflow> = "workflow.workflows";
+template <>
+constexpr const char* space_name<Staged> = "workflow.staged";
+template <>
+constexpr const char* space_name<Edge> = "workflow.edges";
+template <>
+constexpr const char* space_name<EdgeGroup> = "workflow.edge_groups";
+template <>
+constexpr const char* space_name<Links> = "workflow.links";
+template <>
+constexpr const char* space_name<Idempotency> = "workflow.idempotency";
+template <>
+constexpr const char* space_name<Lane> = "workflow.lanes";
+
+// Persisted: what the counters are of.
+constexpr std::uint8_t notice_counter = 1;
+constexpr std::uint8_t identity_counter = 2;
+
+template <class R>
+Task<Result<>> open_space(storage::Store* store, RecordSpace<R>* space) {
+  WEIR_CO_TRY(opened, co_await store->open_state<KeyOf<R>, R>(space_name<R>));
+  space->space = std::move(opened);
+  co_return {};
+}
+
+template <class Id>
+Task<Result<>> open_index(storage::Store* store, std::string name,
+                          std::optional<storage::StateSpace<Id, bool>>* index) {
+  WEIR_CO_TRY(opened, co_await store->open_state<Id, bool>(std::move(name)));
+  *index = std::move(opened);
+  co_return {};
+}
+
+template <class R>
+Task<Result<>> read_records(const storage::Store* store, const RecordSpace<R>* space,
+                            std::vector<KeyOf<R>> keys, WorkingSet* records) {
+  const storage::CurrentState state = store->current_state();
+  for (const KeyOf<R>& key : keys) {
+    if (records->find<R>(key) != nullptr) continue;
+    WEIR_CO_TRY(record, co_await state.get(*space->space, key));
+    records->add<R>(key, std::move(record));
+  }
+  co_return {};
+}
+
+template <class Id>
+Task<Result<std::vector<Id>>> read_index(const storage::Store* store,
+                                         storage::StateSpace<Id, bool> index) {
+  std::vector<Id> keys;
+  auto scan = store->current_state().scan(index);
+  for (;;) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    keys.push_back(row->key);
+  }
+  co_return keys;
+}
+
+/// The second parts of keys that have the same first one, after one of them.
+template <class First, class Second>
+Task<Result<std::vector<Second>>> read_page(
+    const storage::Store* store, storage::StateSpace<std::pair<First, Second>, bool> index,
+    First first, std::optional<Second> after, std::size_t keys_max) {
+  using Range = storage::KeyRange<std::pair<First, Second>>;
+  std::vector<Second> keys;
+  auto scan = store->current_state().scan(
+      index, after ? Range::from({first, *after}) : Range::prefix(first));
+  while (keys.size() < keys_max) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row || row->key.first != first) break;
+    if (!after || row->key.second != *after) keys.push_back(row->key.second);
+  }
+  co_return keys;
+}
+
+template <class Id>
+void list(storage::Transaction& transaction, const storage::StateSpace<Id, bool>& index,
+          const Id& id, Standing before, Standing after) {
+  const bool was_listed = before == Standing::listed;
+  const bool is_listed = after == Standing::listed;
+  if (is_listed && !was_listed) transaction.put(index, id, true);
+  if (was_listed && !is_listed) transaction.remove(index, id);
+}
+
+}  // namespace
+
+Task<Result<RecordStore>> RecordStore::open(storage::Store* store) {
+  RecordStore records(store);
+  WEIR_CO_TRY_VOID(co_await records.open_spaces());
+  WEIR_CO_TRY_VOID(co_await records.open_indexes());
+  WEIR_CO_TRY_VOID(co_await records.find_identity());
+  co_return std::move(records);
+}
+
+Task<Result<>> RecordStore::open_spaces() {
+  std::vector<Task<Result<>>> opening;
+  spaces_.each([&](auto& space) { opening.push_back(open_space(store_, &space)); });
+  for (auto& task : opening) WEIR_CO_TRY_VOID(co_await std::move(task));
+  co_return {};
+}
+
+Task<Result<>> RecordStore::open_indexes() {
+  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.live", &live_));
+  WEIR_CO_TRY_VOID(
+      co_await open_index(store_, "workflow.cancelling_workflows", &cancelling_workflows_));
+  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.cancelling_groups", &cancelling_groups_));
+  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.members", &members_));
+  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.by_partition", &placed_));
+  WEIR_CO_TRY(notices, co_await store_->open_rows<std::uint64_t, Notice>("workflow.notices"));
+  notices_ = std::move(notices);
+  WEIR_CO_TRY(counters,
+              co_await store_->open_state<std::uint8_t, std::uint64_t>("workflow.counters"));
+  counters_ = std::move(counters);
+  co_return {};
+}
+
+Task<Result<>> RecordStore::find_identity() {
+  storage::Transaction transaction = store_->begin();
+  WEIR_CO_TRY(known, co_await transaction.get(*counters_, identity_counter));
+  identity_ = known.value_or(store_->system().random());
+  if (known) co_return {};
+  transaction.put(*counters_, identity_counter, identity_);
+  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  co_return {};
+}
+
+Task<Result<>> RecordStore::read(Missing missing, WorkingSet* records) const {
+  std::vector<Task<Result<>>> reading;
+  missing.each([&](auto& list) {
+    using Record = typename std::remove_cvref_t<decltype(list)>::Record;
+    if (list.keys.empty()) return;
+    reading.push_back(
+        read_records<Record>(store_, &spaces_.of<Record>(), std::move(list.keys), records));
+  });
+  for (auto& task : reading) WEIR_CO_TRY_VOID(co_await std::move(task));
+  co_return {};
+}
+
+storage::Transaction RecordStore::write(const WorkingSet& records,
+                                        std::uint64_t first_notice) const {
+  storage::Transaction transaction = store_->begin();
+  records.each_table([&](const auto& table) {
+    using Record = typename std::remove_cvref_t<decltype(table)>::Record;
+    const auto& space = *spaces_.of<Record>().space;
+    for (const auto& key : table.changed) {
+      const auto& slot = table.slots.find(key)->second;
+      if (slot.current) {
+        transaction.put(space, key, *slot.current);
+      } else {
+        transaction.remove(space, key);
+      }
+    }
+  });
+  write_indexes(transaction, records);
+  std::uint64_t number = first_notice;
+  for (const Notice& notice : records.notices()) transaction.put(*notices_, number++, notice);
+  if (number != first_notice) transaction.put(*counters_, notice_counter, number);
+  transaction.set_origin("workflow");
+  return transaction;
+}
+
+void RecordStore::write_indexes(storage::Transaction& transaction,
+                                const WorkingSet& records) const {
+  const auto& executions = records.table<Execution>();
+  for (const ExecutionId& id : executions.changed) {
+    const auto& slot = executions.slots.find(id)->second;
+    list(transaction, *live_, id, slot.stored, slot.standing());
+    if (slot.stored == Standing::absent && slot.current && slot.current->workflow) {
+      transaction.put(*members_, {*slot.current->workflow, id}, true);
+    }
+  }
+  const auto& workflows = records.table<Workflow>();
+  for (const WorkflowId& id : workflows.changed) {
+    const auto& slot = workflows.slots.find(id)->second;
+    list(transaction, *cancelling_workflows_, id, slot.stored, slot.standing());
+    if (slot.stored == Standing::absent) transaction.put(*placed_, {id.partition(), id}, true);
+  }
+  const auto& groups = records.table<EdgeGroup>();
+  for (const ExecutionId& id : groups.changed) {
+    const auto& slot = groups.slots.find(id)->second;
+    list(transaction, *cancelling_groups_, id, slot.stored, slot.standing());
+  }
+}
+
+Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> RecordStore::live() const {
+  std::vector<std::pair<ExecutionId, Execution>> found;
+  auto scan = store_->current_state().scan(*live_);
+  const storage::CurrentState state = store_->current_state();
+  for (;;) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    WEIR_CO_TRY(execution, co_await state.get(*spaces_.of<Execution>().space, row->key));
+    if (execution) found.emplace_back(row->key, *std::move(execution));
+  }
+  co_return found;
+}
+
+Task<Result<std::vector<WorkflowId>>> RecordStore::cancelling_workflows() const {
+  return read_index<WorkflowId>(store_, *cancelling_workflows_);
+}
+
+Task<Result<std::vector<ExecutionId>>> RecordStore::cancelling_groups() const {
+  return read_index<ExecutionId>(store_, *cancelling_groups_);
+}
+
+Task<Result<std::vector<ExecutionId>>> RecordStore::members(WorkflowId workflow,
+                                                            std::optional<ExecutionId> after,
+                                                            std::size_t members_max) const {
+  return read_page(store_, *members_, workflow, after, members_max);
+}
+
+Task<Result<std::vector<WorkflowId>>> RecordStore::workflows(Partition partition,
+                                                             std::optional<WorkflowId> after,
+                                                             std::size_t workflows_max) const {
+  return read_page(store_, *placed_, partition, after, workflows_max);
+}
+
+Task<Result<std::uint64_t>> RecordStore::next_notice() const {
+  WEIR_CO_TRY(number, co_await store_->current_state().get(*counters_, notice_counter));
+  co_return number.value_or(1);
+}
+
+Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> RecordStore::notices(
+    std::uint64_t from, std::size_t notices_max) const {
+  std::vector<std::pair<std::uint64_t, Notice>> found;
+  const storage::ReadTransaction transaction = store_->read();
+  auto scan = transaction.scan(*notices_, storage::KeyRange<std::uint64_t>::from(from));
+  while (found.size() < notices_max) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    found.emplace_back(row->key, std::move(row->value));
+  }
+  co_return found;
+}
+
+}  // namespace weir::flow::workflow::internal

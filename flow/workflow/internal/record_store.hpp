@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/workflow/internal/working_set.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/storage/store.hpp>
+
+namespace weir::flow::workflow::internal {
+
+template <class R>
+struct RecordSpace {
+  using Record = R;
+
+  std::optional<storage::StateSpace<KeyOf<R>, R>> space;
+};
+
+/// The records of workflows in a store, as state: what is not in the change log. Notices are rows,
+/// so that they are.
+///
+/// One alone writes them, so nothing conflicts. The store outlives it.
+class RecordStore {
+ public:
+  using Notices = storage::RowSpace<std::uint64_t, Notice>;
+  using Member = std::pair<WorkflowId, ExecutionId>;
+  using Placed = std::pair<Partition, WorkflowId>;
+
+  static Task<Result<RecordStore>> open(storage::Store* store);
+
+  /// Reads what is missing into `records`, and that there is none where there is none.
+  Task<Result<>> read(Missing missing, WorkingSet* records) const;
+  /// A transaction with all that has changed, and the notices, numbered from `first_notice` on.
+  storage::Transaction write(const WorkingSet& records, std::uint64_t first_notice) const;
+
+  /// Executions that have not ended.
+  Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> live() const;
+  /// Of those, workflows and groups that have something to cancel.
+  Task<Result<std::vector<WorkflowId>>> cancelling_workflows() const;
+  Task<Result<std::vector<ExecutionId>>> cancelling_groups() const;
+  /// Executions of a workflow after one of them, in order, as far as they have been written.
+  Task<Result<std::vector<ExecutionId>>> members(WorkflowId workflow,
+                                                 std::optional<ExecutionId> after,
+                                                 std::size_t members_max) const;
+  /// Workflows of a partition, likewise.
+  Task<Result<std::vector<WorkflowId>>> workflows(Partition partition,
+                                                  std::optional<WorkflowId> after,
+                                                  std::size_t workflows_max) const;
+  /// The number of the next notice.
+  Task<Result<std::uint64_t>> next_notice() const;
+  Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
+      std::uint64_t from, std::size_t notices_max) const;
+
+  storage::Store& store() const noexcept { return *store_; }
+  /// Tells this store from all others, for ever.
+  std::uint64_t identity() const noexcept { return identity_; }
+
+ private:
+  template <class Id>
+  using Index = storage::StateSpace<Id, bool>;
+
+  explicit RecordStore(storage::Store* store) noexcept : store_(store) {}
+  Task<Result<>> open_spaces();
+  Task<Result<>> open_indexes();
+  Task<Result<>> find_identity();
+  void write_indexes(storage::Transaction& transaction, const WorkingSet& records) const;
+
+  storage::Store* store_;
+  std::uint64_t identity_ = 0;
+  PerRecord<RecordSpace> spaces_;
+  std::optional<Notices> notices_;
+  std::optional<storage::StateSpace<std::uint8_t, std::uint64_t>> counters_;
+  std::optional<Index<ExecutionId>> live_;
+  std::optional<Index<WorkflowId>> cancelling_workflows_;
+  std::optional<Index<ExecutionId>> cancelling_groups_;
+  std::optional<Index<Member>> members_;
+  std::optional<Index<Placed>> placed_;
+};
+
+}  // namespace weir::flow::workflow::internal

@@ -1,0 +1,118 @@
+#include <weir/flow/workflow/internal/validation.hpp>
+
+#include <weir/flow/workflow/errc.hpp>
+
+namespace weir::flow::workflow::internal {
+namespace {
+
+std::string nanoseconds(Duration duration) { return std::to_string(duration.count()) + " ns"; }
+
+std::string microseconds(Time time) {
+  return std::to_string(time.time_since_epoch().count()) + " us";
+}
+
+Result<> validate_capabilities(const std::vector<std::string>& capabilities) {
+  std::size_t bytes = 0;
+  for (const std::string& capability : capabilities) {
+    if (capability.empty()) return Error(Errc::invalid_argument, "a capability is empty");
+    bytes += capability.size() + 1;
+  }
+  if (capabilities.size() <= capabilities_max && bytes <= capabilities_bytes_max) return {};
+  return Error(Errc::too_large, std::to_string(capabilities.size()) + " capabilities of " +
+                                    std::to_string(bytes) + " bytes");
+}
+
+Result<> validate_retry(const RetryPolicy& retry) {
+  for (const Duration backoff : {retry.backoff, retry.backoff_max}) {
+    if (backoff >= Duration::zero()) continue;
+    return Error(Errc::invalid_argument, "a negative backoff: " + nanoseconds(backoff));
+  }
+  if (retry.multiplier == 0) return Error(Errc::invalid_argument, "a backoff multiplier of 0");
+  std::size_t bytes = 0;
+  for (const std::string& category : retry.categories) bytes += category.size() + 1;
+  if (bytes <= capabilities_bytes_max) return {};
+  return Error(Errc::too_large, std::to_string(retry.categories.size()) +
+                                    " retried categories of " + std::to_string(bytes) + " bytes");
+}
+
+Result<> validate_times(const NewExecution& request) {
+  if (request.attempt_timeout) {
+    auto valid = validate_duration("attempt timeout", *request.attempt_timeout);
+    if (!valid) return valid;
+  }
+  if (request.deadline && request.not_before && *request.deadline <= *request.not_before) {
+    return Error(Errc::invalid_argument, "a deadline of " + microseconds(*request.deadline) +
+                                             " is not after the time to begin, " +
+                                             microseconds(*request.not_before));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<> validate_name(std::string_view what, std::string_view name, bool may_be_empty) {
+  if (name.empty() && !may_be_empty) {
+    return Error(Errc::invalid_argument, std::string(what) + " is empty");
+  }
+  if (name.size() > name_bytes_max) {
+    return Error(Errc::too_large, std::string(what) + " has " + std::to_string(name.size()) +
+                                      " bytes, of at most " + std::to_string(name_bytes_max));
+  }
+  return {};
+}
+
+Result<> validate_payload(std::string_view what, std::string_view payload) {
+  if (payload.size() <= payload_bytes_max) return {};
+  return Error(Errc::too_large, std::string(what) + " has " + std::to_string(payload.size()) +
+                                    " bytes, of at most " + std::to_string(payload_bytes_max));
+}
+
+Result<> validate_priority(std::int32_t priority) {
+  if (priority >= 0 && priority <= priority_max) return {};
+  return Error(Errc::invalid_argument, "priority " + std::to_string(priority) +
+                                           " is not from 0 to " + std::to_string(priority_max));
+}
+
+Result<> validate_duration(std::string_view what, Duration duration) {
+  if (duration >= std::chrono::microseconds(1)) return {};
+  return Error(Errc::invalid_argument,
+               std::string(what) + " of " + nanoseconds(duration) + ": below a microsecond");
+}
+
+Result<> validate(const NewExecution& request) {
+  if (auto valid = validate_name("kind", request.kind); !valid) return valid;
+  if (auto valid = validate_name("namespace", request.space); !valid) return valid;
+  if (auto valid = validate_name("lane", request.lane); !valid) return valid;
+  if (auto valid = validate_name("creator", request.creator, true); !valid) return valid;
+  if (auto valid = validate_name("idempotency key", request.idempotency_key, true); !valid) {
+    return valid;
+  }
+  if (auto valid = validate_payload("payload", request.payload); !valid) return valid;
+  if (auto valid = validate_priority(request.priority); !valid) return valid;
+  if (auto valid = validate_capabilities(request.capabilities); !valid) return valid;
+  if (auto valid = validate_retry(request.retry); !valid) return valid;
+  if (auto valid = validate_times(request); !valid) return valid;
+  return workflow::validate(request.tags);
+}
+
+Result<> validate(const NewWorkflow& request) {
+  if (auto valid = validate_name("namespace", request.space); !valid) return valid;
+  if (auto valid = validate_name("kind", request.kind, true); !valid) return valid;
+  if (to_string(request.on_failure) == "?") {
+    return Error(Errc::unsupported_policy,
+                 "failure policy " + std::to_string(static_cast<int>(request.on_failure)));
+  }
+  return workflow::validate(request.tags);
+}
+
+Result<> validate(const NewEdge& request) {
+  if (auto valid = validate_name("input", request.input, true); !valid) return valid;
+  return validate_name("creator", request.creator, true);
+}
+
+Result<> validate(const ClaimRequest& request) {
+  if (auto valid = validate_name("worker", request.worker); !valid) return valid;
+  return validate_duration("lease", request.lease);
+}
+
+}  // namespace weir::flow::workflow::internal

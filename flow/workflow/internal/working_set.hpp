@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <weir/flow/workflow/internal/record_key.hpp>
+
+namespace weir::flow::workflow::internal {
+
+/// In which lists of the store a record is, by what it is.
+enum class Standing : std::uint8_t { absent, common, listed };
+
+template <class R>
+Standing standing_of(const R&) {
+  return Standing::common;
+}
+/// Those that have not ended.
+inline Standing standing_of(const Execution& execution) {
+  return execution.has_ended() ? Standing::common : Standing::listed;
+}
+/// Those that have something to cancel.
+inline Standing standing_of(const Workflow& workflow) {
+  return workflow.cancelling ? Standing::listed : Standing::common;
+}
+inline Standing standing_of(const EdgeGroup& group) {
+  return group.cancelling.empty() ? Standing::common : Standing::listed;
+}
+
+/// A record as it is; none if there is none.
+template <class R>
+struct Slot {
+  std::optional<R> current;
+  Standing stored = Standing::absent;
+  bool is_changed = false;  // and not given to the store
+
+  Standing standing() const { return current ? standing_of(*current) : Standing::absent; }
+};
+
+template <class R>
+struct SlotTable {
+  using Record = R;
+
+  std::unordered_map<KeyOf<R>, Slot<R>, KeyHash> slots;
+  std::vector<KeyOf<R>> changed;
+};
+
+template <class R>
+struct KeyList {
+  using Record = R;
+
+  std::vector<KeyOf<R>> keys;
+};
+
+/// Records that commands need and that are not there.
+class Missing : public PerRecord<KeyList> {
+ public:
+  template <class R>
+  void add(const KeyOf<R>& key) {
+    of<R>().keys.push_back(key);
+    ++count_;
+  }
+  bool is_empty() const noexcept { return count_ == 0; }
+  void clear() {
+    each([](auto& list) { list.keys.clear(); });
+    count_ = 0;
+  }
+
+ private:
+  std::size_t count_ = 0;
+};
+
+/// The records that were read, with what commands have made of them and is not yet stored.
+class WorkingSet {
+ public:
+  /// None if it has not been read; a slot without a record if there is none.
+  template <class R>
+  const Slot<R>* find(const KeyOf<R>& key) const {
+    const auto& slots = tables_.of<R>().slots;
+    const auto found = slots.find(key);
+    return found == slots.end() ? nullptr : &found->second;
+  }
+
+  /// What was read from the store; what is there already stays.
+  template <class R>
+  void add(const KeyOf<R>& key, std::optional<R> record) {
+    Slot<R> slot{std::move(record)};
+    slot.stored = slot.standing();
+    tables_.of<R>().slots.try_emplace(key, std::move(slot));
+  }
+
+  template <class R>
+  void change(const KeyOf<R>& key, std::optional<R> record) {
+    auto& table = tables_.of<R>();
+    Slot<R>& slot = table.slots[key];
+    if (!slot.is_changed) table.changed.push_back(key);
+    slot.is_changed = true;
+    slot.current = std::move(record);
+  }
+  void tell(Notice notice) { notices_.push_back(std::move(notice)); }
+
+  bool is_changed() const {
+    bool is_changed = !notices_.empty();
+    tables_.each([&](const auto& table) { is_changed = is_changed || !table.changed.empty(); });
+    return is_changed;
+  }
+  const std::vector<Notice>& notices() const noexcept { return notices_; }
+  template <class R>
+  const SlotTable<R>& table() const {
+    return tables_.of<R>();
+  }
+  template <class Function>
+  void each_table(Function&& function) const {
+    tables_.each(function);
+  }
+
+  /// What was changed has been given to the store.
+  void note_taken() {
+    tables_.each([](auto& table) {
+      for (const auto& key : table.changed) {
+        auto& slot = table.slots.find(key)->second;
+        slot.stored = slot.standing();
+        slot.is_changed = false;
+      }
+      table.changed.clear();
+    });
+    notices_.clear();
+  }
+  /// Forgets what is not needed, if there is more than `records_max` of a kind: everything that was
+  /// given to the store must be there, to be read again.
+  void forget(std::size_t records_max) {
+    tables_.each([&](auto& table) {
+      if (table.slots.size() <= records_max) return;
+      std::erase_if(table.slots, [](const auto& slot) { return !slot.second.is_changed; });
+    });
+  }
+
+ private:
+  PerRecord<SlotTable> tables_;
+  std::vector<Notice> notices_;
+};
+
+}  // namespace weir::flow::workflow::internal

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weir/flow/workflow/records.hpp>
+
+namespace weir::flow::workflow {
+
+/// An execution to be made.
+struct NewExecution {
+  std::string kind;
+  std::string payload = {};
+  std::string space = "default";
+  std::string lane = "default";
+  /// Given none, it gets a new one.
+  std::optional<ExecutionId> id = {};
+  /// The same key in one namespace gives the same execution for a day.
+  std::string idempotency_key = {};
+  /// It begins when the workflow's edges are applied.
+  std::optional<WorkflowId> workflow = {};
+  /// From 0 to `priority_max`; higher ones first.
+  std::int32_t priority = 0;
+  std::optional<Time> not_before = {};
+  std::optional<Time> deadline = {};
+  std::optional<Duration> attempt_timeout = {};
+  RetryPolicy retry = {};
+  /// Only workers that have all of these may claim it.
+  std::vector<std::string> capabilities = {};
+  Tags tags = {};
+  std::string creator = {};
+  std::uint32_t reclaims_max = 100;
+  std::uint32_t replays_max = 10;
+};
+
+/// A workflow to be made.
+struct NewWorkflow {
+  std::string kind = {};
+  std::string space = "default";
+  std::optional<WorkflowId> id = {};
+  FailurePolicy on_failure = FailurePolicy::isolate;
+  bool stays_open = false;
+  Tags tags = {};
+};
+
+/// An edge to be staged.
+struct NewEdge {
+  ExecutionId upstream;
+  ExecutionId downstream;
+  std::optional<EdgeId> id = {};
+  /// Under this name the downstream gets the upstream's result.
+  std::string input = {};
+  std::string creator = "engine";
+};
+
+/// Who claims.
+struct ClaimRequest {
+  std::string worker;
+  std::string lane = "default";
+  std::vector<std::string> capabilities = {};
+  Duration lease = std::chrono::seconds(30);
+  std::size_t executions_max = 1;
+};
+
+/// Why an attempt failed.
+struct Failure {
+  std::string reason;
+  /// Whether it is tried again depends on it: `RetryPolicy::categories`.
+  std::string category = {};
+};
+
+/// What became of it.
+struct FailResult {
+  /// None if it has failed for good.
+  std::optional<Time> retry_at = {};
+};
+
+/// Whether it was there already.
+struct Created {
+  ExecutionId id;
+  bool is_duplicate = false;
+};
+
+}  // namespace weir::flow::workflow

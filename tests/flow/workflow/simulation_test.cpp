@@ -1,0 +1,264 @@
+// Workers that fail, forget what they have claimed or come too late, crashes of the whole process
+// at any point with what was not synced partly lost, disks that fail: every execution ends exactly
+// once, nobody's lease is used by two, and what was answered stays true.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <weir/flow/workflow/engine.hpp>
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/explore_gtest.hpp>
+#include <weir/runtime/sleep.hpp>
+#include <weir/storage/engine/simulated_disk.hpp>
+#include <weir/tests/runtime/support.hpp>
+#include <weir/tests/storage/support/long_run.hpp>
+
+namespace weir::flow::workflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What was answered, across all lives.
+struct Ledger {
+  std::map<ExecutionId, bool> created;                     // whether its creation was answered
+  std::map<ExecutionId, std::string> completed;            // with which result
+  std::set<std::pair<ExecutionId, std::uint64_t>> epochs;  // that were given to a worker
+  std::vector<WorkflowId> workflows;
+};
+
+struct Work {};
+
+/// Makes executions and graphs of them.
+class Maker final : public Actor<Work> {
+ public:
+  Maker(const Engine* engine, Ledger* ledger, int count)
+      : engine_(engine), ledger_(ledger), count_(count) {}
+
+  Task<> on(Work) {
+    for (; count_ > 0; --count_) {
+      const bool is_made = random() % 2 == 0 ? co_await make_one() : co_await make_graph();
+      if (!is_made) co_return;
+    }
+  }
+
+ private:
+  NewExecution some() {
+    NewExecution execution{.kind = "work",
+                           .priority = static_cast<std::int32_t>(random() % 3),
+                           .retry = {.retries_max = 2, .backoff = 5ms}};
+    if (random() % 8 == 0) execution.attempt_timeout = 20ms;
+    return execution;
+  }
+  Task<bool> make_one() {
+    NewExecution request = some();
+    request.idempotency_key = "key" + std::to_string(random() % 50);
+    auto made = co_await engine_->create_execution(std::move(request));
+    if (made) ledger_->created[made->id] = true;
+    co_return made.has_value();
+  }
+  Task<bool> make_graph() {
+    NewGraph graph;
+    graph.workflow.on_failure =
+        random() % 4 == 0 ? FailurePolicy::fail_fast : FailurePolicy::isolate;
+    const std::size_t nodes = 2 + random() % 5;
+    for (std::size_t i = 0; i < nodes; ++i) graph.executions.push_back(some());
+    for (std::size_t to = 1; to < nodes; ++to) {
+      std::uint32_t edges = 0;
+      for (std::size_t from = 0; from < to; ++from) {
+        if (random() % 2 == 0) continue;
+        graph.edges.push_back({from, to, "in"});
+        ++edges;
+      }
+      if (edges > 1 && random() % 2 == 0) {
+        graph.policies.push_back(
+            {to, EdgePolicy::quorum(
+                     1 + static_cast<std::uint32_t>(random() % edges),
+                     random() % 2 == 0 ? OnSatisfied::cancel_remaining : OnSatisfied::let_run)});
+      }
+    }
+    auto made = co_await engine_->create_graph(std::move(graph));
+    if (!made) co_return false;
+    for (const ExecutionId& id : made->executions) ledger_->created[id] = true;
+    ledger_->workflows.push_back(made->workflow);
+    if (random() % 8 == 0) {
+      co_return (co_await engine_->cancel(made->workflow, CancelPolicy::cancel_all)).has_value();
+    }
+    co_return true;
+  }
+
+  const Engine* engine_;
+  Ledger* ledger_;
+  int count_;
+};
+
+/// Does what it claims, badly.
+class Hand final : public Actor<Work> {
+ public:
+  Hand(const Engine* engine, Ledger* ledger, bool is_honest)
+      : engine_(engine), ledger_(ledger), is_honest_(is_honest) {}
+
+  Task<> on(Work) {
+    for (;;) {
+      auto claimed = co_await engine_->next({.worker = "hand", .lease = 30ms});
+      if (!claimed) co_return;
+      for (Claimed& claim : *claimed) {
+        // I19: nobody else has had, or will have, this right.
+        EXPECT_TRUE(ledger_->epochs.insert({claim.handle.execution, claim.handle.epoch}).second);
+        if (!co_await treat(std::move(claim))) co_return;
+      }
+    }
+  }
+
+ private:
+  Task<bool> treat(Claimed claim) {
+    const std::uint64_t choice = is_honest_ ? 9 : random() % 10;
+    if (choice == 0) co_return true;  // forgotten
+    if (choice <= 2) static_cast<void>(co_await sleep_for(Duration(random() % 60'000'000)));
+    if (choice == 3) co_return lives(co_await engine_->fail(claim.handle, {"bad luck"}));
+    if (choice == 4) {
+      co_return lives(
+          co_await engine_->delay(claim.handle, claim.expires_at + std::chrono::milliseconds(5)));
+    }
+    if (choice == 5) static_cast<void>(co_await engine_->renew(claim.handle, 30ms));
+    const std::string result = "by epoch " + std::to_string(claim.handle.epoch);
+    auto completed = co_await engine_->complete(claim.handle, result);
+    if (completed) {
+      const bool is_first = ledger_->completed.emplace(claim.handle.execution, result).second;
+      EXPECT_TRUE(is_first) << to_string(claim.handle.execution) << " completed twice";
+    }
+    co_return lives(completed);
+  }
+  template <class T>
+  static bool lives(const Result<T>& result) {
+    return result || !(result.error() == Errc::unavailable || result.error() == Errc::closed);
+  }
+
+  const Engine* engine_;
+  Ledger* ledger_;
+  bool is_honest_;
+};
+
+class Scenario {
+ public:
+  explicit Scenario(Simulation& simulation) : simulation_(simulation) {
+    options_.disk = std::make_shared<storage::engine::SimulatedDisk>();
+    options_.opened_at = std::chrono::sys_time<Duration>(std::chrono::hours(24 * 20'000));
+    if (simulation.random() % 3 == 0) is_buffered_ = true;
+    if (is_buffered_) options_.durability = storage::Durability::buffered(2ms);
+  }
+
+  void run() {
+    for (int life = 0; life < 3 && !::testing::Test::HasFailure(); ++life) {
+      open();
+      for (int hands = 1 + pick(3); hands > 0; --hands) spawn_hand(false);
+      for (int makers = 1 + pick(2); makers > 0; --makers) {
+        simulation_.system().spawn<Maker>(&*engine_, &ledger_, 1 + pick(6)).send<Work>();
+      }
+      if (pick(4) == 0)
+        options_.disk->fail_write(1 + pick(30), Error(std::make_error_code(std::errc::io_error)));
+      simulation_.run_for(std::chrono::milliseconds(pick(120)));
+      simulation_.run_steps(pick(300));
+      crash();
+    }
+    if (::testing::Test::HasFailure()) return;
+    open();
+    for (int hands = 0; hands < 3; ++hands) spawn_hand(true);
+    simulation_.run_for(60s);
+    judge();
+    close();
+  }
+
+ private:
+  int pick(int below) { return static_cast<int>(simulation_.random() % below); }
+  void spawn_hand(bool is_honest) {
+    simulation_.system().spawn<Hand>(&*engine_, &ledger_, is_honest).send<Work>();
+  }
+  void open() {
+    if (!simulation_.node().is_up()) simulation_.node().restart();
+    auto store = storage::Store::open(simulation_.system(), options_);
+    ASSERT_TRUE(store) << store.error().message();
+    store_.emplace(*std::move(store));
+    EngineOptions options;
+    if (pick(2) == 0) options = {.records_max = 4, .cancels_max = 2};
+    auto engine = simulation_.run(Engine::open(&*store_, options));
+    ASSERT_TRUE(engine) << engine.error().message();
+    engine_.emplace(*std::move(engine));
+  }
+  void crash() {
+    options_.opened_at = store_->time();
+    const std::size_t unsynced = options_.disk->unsynced();
+    options_.disk->crash(simulation_.random() % (unsynced + 1));
+    options_.disk->repair();
+    simulation_.node().crash();
+    engine_.reset();
+    store_.reset();
+    // What was answered may be lost then, as it says.
+    if (is_buffered_) ledger_ = {};
+  }
+  void close() {
+    engine_.reset();
+    store_.reset();
+  }
+
+  void judge() {
+    std::map<ExecutionId, int> told;
+    std::map<ExecutionId, Outcome> outcomes;
+    for (std::uint64_t from = 1;;) {
+      const auto notices = simulation_.run(engine_->notices(from)).value();
+      if (notices.empty()) break;
+      for (const auto& [number, notice] : notices) {
+        ASSERT_EQ(number, from++);
+        if (notice.kind != NoticeKind::completion) continue;
+        ++told[notice.execution];
+        outcomes[notice.execution] = notice.outcome;
+      }
+    }
+    for (const auto& [id, is_answered] : ledger_.created) {
+      const auto info = simulation_.run(engine_->describe(id)).value();
+      ASSERT_TRUE(info) << to_string(id) << " was answered, and is lost";
+      EXPECT_TRUE(info->execution.has_ended())
+          << to_string(id) << " is " << to_string(info->execution.state);
+      EXPECT_EQ(told[id], 1) << to_string(id);
+      EXPECT_EQ(outcomes[id], info->execution.state.outcome) << to_string(id);
+    }
+    for (const auto& [id, result] : ledger_.completed) {
+      EXPECT_EQ(simulation_.run(engine_->result(id)).value(), result) << to_string(id);
+    }
+    for (const WorkflowId& id : ledger_.workflows) judge(id);
+    EXPECT_EQ(simulation_.run(engine_->lane("default")).value().active, 0U);
+  }
+
+  void judge(const WorkflowId& id) {
+    const Workflow workflow = simulation_.run(engine_->describe(id)).value().value().workflow;
+    EXPECT_TRUE(workflow.has_ended()) << to_string(id);
+    EXPECT_FALSE(workflow.cancelling) << to_string(id);
+    StateCounts counts;
+    for (const ExecutionId& member : simulation_.run(engine_->members(id)).value().items) {
+      ++counts[simulation_.run(engine_->describe(member)).value().value().state];
+    }
+    EXPECT_EQ(workflow.counts, counts) << to_string(id);
+  }
+
+  Simulation& simulation_;
+  storage::StoreOptions options_;
+  bool is_buffered_ = false;
+  std::optional<storage::Store> store_;
+  std::optional<Engine> engine_;
+  Ledger ledger_;
+};
+
+TEST(WorkflowSimulation, I19I20EveryExecutionEndsOnceWhateverHappens) {
+  const int seeds = 1500;
+  explore_in_test(
+      {.seeds = storage::test::lengthened(static_cast<std::uint64_t>(weir::testing::scaled(seeds))),
+       .first_seed = storage::test::first_seed()},
+      [](Simulation& simulation) { Scenario(simulation).run(); });
+}
+
+}  // namespace
+}  // namespace weir::flow::workflow

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/tests/flow/workflow/support/board.hpp>
+
+namespace weir::flow::workflow::testing {
+
+/// A board on which each command is one call, and on which what is expected to succeed does, or
+/// throws.
+class CommandBoard : public Board {
+ public:
+  using Draft = internal::Draft;
+
+  Result<Created> create(const NewExecution& request) {
+    return run([&](Draft& draft) { return internal::create(draft, request); });
+  }
+  Result<WorkflowId> create_workflow(const NewWorkflow& request = {}) {
+    return run([&](Draft& draft) { return internal::create(draft, request); });
+  }
+  ExecutionId make(const NewExecution& request) { return create(request).value().id; }
+  ExecutionId make(const std::string& kind = "work") { return make(NewExecution{.kind = kind}); }
+  ExecutionId make_member(const WorkflowId& workflow, NewExecution request = {.kind = "work"}) {
+    request.workflow = workflow;
+    return make(request);
+  }
+
+  Result<std::optional<Claimed>> try_claim(const ExecutionId& id,
+                                           const ClaimRequest& request = {.worker = "w"}) {
+    return run([&](Draft& draft) { return internal::claim(draft, id, request); });
+  }
+  Claimed claim(const ExecutionId& id, const ClaimRequest& request = {.worker = "w"}) {
+    return try_claim(id, request).value().value();
+  }
+  Result<Time> renew(const Handle& handle, Duration lease) {
+    return run([&](Draft& draft) { return internal::renew(draft, handle, lease); });
+  }
+  Result<> complete(const Handle& handle, const std::string& result = "") {
+    return run([&](Draft& draft) { return internal::complete(draft, handle, result); });
+  }
+  Result<FailResult> fail(const Handle& handle, const Failure& failure = {.reason = "broken"}) {
+    return run([&](Draft& draft) { return internal::fail(draft, handle, failure); });
+  }
+  Result<> delay(const Handle& handle, Time until) {
+    return run([&](Draft& draft) { return internal::delay(draft, handle, until); });
+  }
+  Result<bool> cancel(const ExecutionId& id, const std::string& reason = "stop",
+                      const std::string& by = "operator") {
+    return run([&](Draft& draft) { return internal::cancel(draft, id, reason, by); });
+  }
+  Result<> revoke(const ExecutionId& id, const std::string& reason = "taken") {
+    return run([&](Draft& draft) { return internal::revoke(draft, id, reason); });
+  }
+  Result<> replay(const ExecutionId& id) {
+    return run([&](Draft& draft) { return internal::replay(draft, id); });
+  }
+  Result<> change_priority(const ExecutionId& id, std::int32_t priority) {
+    return run([&](Draft& draft) { return internal::change_priority(draft, id, priority); });
+  }
+  template <class Id>
+  Result<> set_tag(const Id& id, const std::string& key, const std::string& value) {
+    return run([&](Draft& draft) { return internal::set_tag(draft, id, key, value); });
+  }
+
+  Result<bool> expire_lease(const ExecutionId& id) {
+    return run([&](Draft& draft) { return internal::expire_lease(draft, id); });
+  }
+  Result<bool> promote_due(const ExecutionId& id) {
+    return run([&](Draft& draft) { return internal::promote_due(draft, id); });
+  }
+  Result<bool> expire_attempt(const ExecutionId& id) {
+    return run([&](Draft& draft) { return internal::expire_attempt(draft, id); });
+  }
+  Result<bool> expire_execution(const ExecutionId& id) {
+    return run([&](Draft& draft) { return internal::expire_execution(draft, id); });
+  }
+
+  Result<std::uint64_t> stage(const WorkflowId& id, const std::vector<NewEdge>& edges,
+                              std::optional<std::uint64_t> revision = {}) {
+    return run([&](Draft& draft) { return internal::stage(draft, id, edges, revision); });
+  }
+  Result<> apply(const WorkflowId& id, const std::vector<ExecutionId>& members) {
+    return run([&](Draft& draft) { return internal::apply(draft, id, members); });
+  }
+  Result<bool> set_policy(const WorkflowId& id, const ExecutionId& downstream,
+                          const EdgePolicy& policy) {
+    return run([&](Draft& draft) { return internal::set_policy(draft, id, downstream, policy); });
+  }
+  Result<> close(const WorkflowId& id) {
+    return run([&](Draft& draft) { return internal::close(draft, id); });
+  }
+  Result<bool> cancel(const WorkflowId& id, CancelPolicy policy) {
+    return run([&](Draft& draft) { return internal::cancel(draft, id, policy, "stop"); });
+  }
+  Result<std::vector<ExecutionId>> cancel_members(const WorkflowId& id,
+                                                  const std::vector<ExecutionId>& members,
+                                                  bool is_last) {
+    return run([&](Draft& draft) { return internal::cancel_members(draft, id, members, is_last); });
+  }
+  Result<internal::SiblingCancel> cancel_siblings(const ExecutionId& downstream,
+                                                  std::size_t siblings_max = 1000) {
+    return run(
+        [&](Draft& draft) { return internal::cancel_siblings(draft, downstream, siblings_max); });
+  }
+  Result<> set_lane_state(const std::string& lane, LaneState state) {
+    return run([&](Draft& draft) { return internal::set_lane_state(draft, lane, state); });
+  }
+  Result<> set_lane_limit(const std::string& lane, std::optional<std::uint32_t> limit) {
+    return run([&](Draft& draft) { return internal::set_lane_limit(draft, lane, limit); });
+  }
+
+  // One execution from where it is to its end.
+  void succeed(const ExecutionId& id, const std::string& result = "") {
+    complete(claim(id).handle, result).value();
+  }
+  /// It must not have retries left.
+  void fail_for_good(const ExecutionId& id) {
+    const FailResult failed = fail(claim(id).handle).value();
+    if (failed.retry_at) throw std::logic_error("it is tried again");
+  }
+
+  const Execution& execution(const ExecutionId& id) const { return *find<Execution>(id); }
+  const StateVector& state(const ExecutionId& id) const { return execution(id).state; }
+  PublicState public_state(const ExecutionId& id) const { return execution(id).public_state(); }
+  const Attempt& attempt(const ExecutionId& id, std::uint32_t number) const {
+    return *find<Attempt>({id, number});
+  }
+  const Workflow& workflow(const WorkflowId& id) const { return *find<Workflow>(id); }
+  const EdgeGroup& group(const ExecutionId& id) const { return *find<EdgeGroup>(id); }
+  std::uint64_t leased(const std::string& lane = "default") const {
+    const Lane* found = find<Lane>(lane);
+    return found != nullptr ? found->active : 0;
+  }
+  std::vector<NoticeKind> take_kinds() {
+    std::vector<NoticeKind> kinds;
+    for (const Notice& notice : take_notices()) kinds.push_back(notice.kind);
+    return kinds;
+  }
+};
+
+/// Whether it was refused with this code and names what is wrong.
+template <class T>
+bool refuses(const Result<T>& result, Errc code, std::string_view what) {
+  return !result && result.error() == code &&
+         result.error().message().find(what) != std::string::npos;
+}
+
+}  // namespace weir::flow::workflow::testing

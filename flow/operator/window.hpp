@@ -40,7 +40,8 @@ enum class WindowEmit : std::uint8_t {
 ///
 /// The primary key stays, together with `window_start` (of `rolling` and `sliding`, `window_end`)
 /// where a row may be in several windows. Rows of `rolling_rows`, and of `hopping_rows` that
-/// overlap, have none.
+/// overlap, have none. Windows that close keep rows that have gone or become others since: of
+/// `tumbling` and `hopping` ones `window_start` tells them apart, others have no key then.
 ///
 /// **Closing.** With a lateness, `on_close` or a period, windows close, and what is given depends
 /// on when rows came. The watermark is the greatest of: times that came, less the lateness; what

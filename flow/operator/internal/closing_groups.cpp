@@ -70,6 +70,7 @@ class ClosingGroups final : public Operator {
   Result<> watermark(data::Timestamp time, Output& out) override {
     return advance(time.time_since_epoch().count(), out);
   }
+  Result<> filled(Output& out) override { return advance(nothing_closed, out); }
 
  private:
   /// What has closed since rows came the last time. Nothing is forgotten in the cycle that wrote
@@ -109,7 +110,7 @@ class ClosingGroups final : public Operator {
   Result<> run(const Input& input, Output& out) {
     if (input.batch.is_empty()) return {};
     if (!waits_) return windows_->apply(input, out);
-    Output given(out.row_error_policy());
+    Output given(out.row_error_policy(), out.is_filling());
     if (auto done = windows_->apply(input, given); !done) return done;
     for (const data::ChangeBatch& batch : given.take())
       if (auto added = waiting_.add(batch.consolidated()); !added) return added;
@@ -118,7 +119,7 @@ class ClosingGroups final : public Operator {
 
   /// Also where it does not move: rows that went may have left windows that are over.
   Result<> advance(std::int64_t to, Output& out) {
-    auto watermark = watermark_.advance(to);
+    auto watermark = watermark_.advance(to, out);
     if (!watermark) return std::move(watermark).error();
     return waits_ ? waiting_.close(rules_.closed_until(*watermark), schema(), out) : Result<>();
   }

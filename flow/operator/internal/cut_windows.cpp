@@ -236,7 +236,7 @@ Result<std::unique_ptr<GroupedWindows>> make_cut(const Window& window, const dat
                                                  const Library& library) {
   auto rows = OrderedRows::make(window, input, library);
   if (!rows) return std::move(rows).error();
-  auto schema = window_schema(input, rows->order_type(), WindowKey::as_it_is);
+  auto schema = window_schema(input, rows->order_type(), grouped_key(window, WindowKey::as_it_is));
   if (!schema) return std::move(schema).error();
   CutOptions options;
   if (window.form == WindowForm::session) {

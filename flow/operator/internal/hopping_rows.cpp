@@ -156,8 +156,8 @@ Result<std::unique_ptr<GroupedWindows>> make_hopping_rows(const Window& window,
   auto rows = OrderedRows::make(window, input, library);
   if (!rows) return std::move(rows).error();
   const bool is_once = window.hop_rows >= window.rows;
-  auto schema =
-      window_schema(input, rows->order_type(), is_once ? WindowKey::as_it_is : WindowKey::none);
+  auto schema = window_schema(input, rows->order_type(),
+                              grouped_key(window, is_once ? WindowKey::as_it_is : WindowKey::none));
   if (!schema) return std::move(schema).error();
   const auto limited = [](std::uint64_t count) {
     constexpr data::Weight most = std::numeric_limits<data::Weight>::max();

@@ -144,10 +144,11 @@ class ClosingOperator final : public Operator {
   Result<> watermark(data::Timestamp time, Output& out) override {
     return advance(time.time_since_epoch().count(), out);
   }
+  Result<> filled(Output& out) override { return advance(nothing_closed, out); }
 
  private:
   Result<> advance(std::int64_t to, Output& out) {
-    auto until = watermark_.advance(to);
+    auto until = watermark_.advance(to, out);
     if (!until) return std::move(until).error();
     return waits_ ? waiting_.close(*until, schema(), out) : Result<>();
   }
@@ -167,8 +168,10 @@ Result<std::unique_ptr<Operator>> make_hopping(const Window& window, const data:
   const Grid grid{window.size.count(), window.hop.count(), window.offset.count()};
   auto time = WindowOrder::make_time(window.order, grid.range(), input, library);
   if (!time) return std::move(time).error();
-  auto schema = window_schema(input, time->type(),
-                              grid.hop < grid.size ? WindowKey::with_start : WindowKey::as_it_is);
+  // A window that has closed has a row that may be in another by now.
+  const bool is_once = grid.hop >= grid.size && !window.closes();
+  auto schema =
+      window_schema(input, time->type(), is_once ? WindowKey::as_it_is : WindowKey::with_start);
   if (!schema) return std::move(schema).error();
   if (window.closes()) {
     return std::make_unique<ClosingOperator>(*std::move(schema), *std::move(time), window, grid);

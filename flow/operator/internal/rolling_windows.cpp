@@ -260,8 +260,8 @@ Result<std::unique_ptr<GroupedWindows>> make_rolling(const Window& window,
   const bool slides = window.form == WindowForm::sliding;
   auto rows = OrderedRows::make(window, input, library);
   if (!rows) return std::move(rows).error();
-  auto schema =
-      window_schema(input, rows->order_type(), is_rows ? WindowKey::none : WindowKey::with_end);
+  auto schema = window_schema(input, rows->order_type(),
+                              grouped_key(window, is_rows ? WindowKey::none : WindowKey::with_end));
   if (!schema) return std::move(schema).error();
   if (is_rows) {
     return std::make_unique<RollingRowsOperator>(*std::move(schema), *std::move(rows),

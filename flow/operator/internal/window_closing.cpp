@@ -13,11 +13,12 @@ constexpr std::int64_t time_max = data::timestamp_max.time_since_epoch().count()
 
 /// Of a time that is not null.
 constexpr std::size_t time_size = 9;
+constexpr std::string_view held_key = "held";
 
 }  // namespace
 
-Result<std::int64_t> Watermark::current() {
-  auto slot = table_->find({});
+Result<std::int64_t> Watermark::read(std::string_view key) {
+  auto slot = table_->find(key);
   if (!slot) return std::move(slot).error();
   if (!slot->exists()) return nothing_closed;
   std::string_view bytes = slot->value();
@@ -27,16 +28,26 @@ Result<std::int64_t> Watermark::current() {
   return time.values<std::int64_t>()[0];
 }
 
-Result<std::int64_t> Watermark::advance(std::int64_t to) {
+Result<std::int64_t> Watermark::current() { return read({}); }
+
+Result<std::int64_t> Watermark::advance(std::int64_t to, const Output& out) {
   auto before = current();
   if (!before) return before;
+  auto held = read(held_key);
+  if (!held) return held;
   // Beyond these nothing more can close, and they can be written down.
-  const std::int64_t until = std::min(to, time_max);
-  if (until <= *before || until < time_min) return before;
-  auto slot = table_->find({});
+  const std::int64_t until = std::min(std::max(to, *held), time_max);
+  const bool moves = until > *before && until >= time_min;
+  auto slot = table_->find(out.is_filling() ? held_key : std::string_view());
   if (!slot) return std::move(slot).error();
-  slot->put(time_bytes(until));
-  return until;
+  if (moves) slot->put(time_bytes(until));
+  if (out.is_filling()) return before;
+  if (*held != nothing_closed) {
+    auto over = table_->find(held_key);
+    if (!over) return std::move(over).error();
+    over->remove();
+  }
+  return moves ? until : before;
 }
 
 std::int64_t Watermark::after(const data::ChangeBatch& batch,

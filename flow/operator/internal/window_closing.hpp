@@ -18,9 +18,11 @@ namespace weir::flow::operators::internal {
 /// Before all times, and all ends of windows.
 inline constexpr std::int64_t nothing_closed = std::numeric_limits<std::int64_t>::min();
 
-/// How far times have come, in microseconds. It never goes back.
+/// How far times have come, in microseconds. It never goes back. While a flow takes the rows that
+/// were there before it, it does not move, so that none of them is late.
 ///
 ///     no key: the watermark, a timestamp as in a key
+///     "held": where it goes as soon as it moves
 class Watermark {
  public:
   explicit Watermark(const Window& window) noexcept : lateness_(window.lateness) {}
@@ -29,7 +31,7 @@ class Watermark {
   /// `nothing_closed` if there is none yet.
   Result<std::int64_t> current();
   /// What it is then.
-  Result<std::int64_t> advance(std::int64_t to);
+  Result<std::int64_t> advance(std::int64_t to, const Output& out);
 
   /// Where the rows that came bring it.
   std::int64_t after(const data::ChangeBatch& batch,
@@ -38,6 +40,8 @@ class Watermark {
   std::int64_t at(data::Timestamp now) const noexcept;
 
  private:
+  Result<std::int64_t> read(std::string_view key);
+
   std::optional<std::chrono::microseconds> lateness_;
   StateTable* table_ = nullptr;
 };

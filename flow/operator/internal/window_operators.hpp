@@ -45,6 +45,11 @@ Result<std::unique_ptr<Operator>> make_closing(const Window& window, const data:
 
 /// What the primary key becomes, if there is one.
 enum class WindowKey : std::uint8_t { as_it_is, with_start, with_end, none };
+/// Of windows of groups: those that close may have what a late change would have taken away, beside
+/// what it became.
+inline WindowKey grouped_key(const Window& window, WindowKey key) noexcept {
+  return window.closes() ? WindowKey::none : key;
+}
 
 /// The columns of `input`, and the start and end of a window.
 Result<data::SchemaRef> window_schema(const data::Schema& input, data::DataType bounds,

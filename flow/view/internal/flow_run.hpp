@@ -37,6 +37,7 @@ struct FlowTask {
   std::vector<Chunk> chunks = {};
   /// Whether its operators are told the time; after its input.
   std::optional<data::Timestamp> tick = {};
+  Flow::Filling filling = Flow::Filling::none;
 };
 
 struct FlowOutcome {

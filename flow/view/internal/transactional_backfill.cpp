@@ -82,6 +82,9 @@ Task<Result<bool>> TransactionalFlows::fill_some(std::uint64_t id) {
   if (is_done && !waits(views_.at(id))) {
     progress.phase = ViewPhase::live;
     progress.failures = 0;
+    // Also without rows: operators may have waited for the last.
+    if (!piece) piece.emplace(FlowTask{.flow = id, .backfill = progress.backfill});
+    piece->filling = Flow::Filling::ended;
     progress.error.clear();
   }
   if (progress == views_.at(id).progress) co_return false;
@@ -118,6 +121,7 @@ Task<Result<std::optional<FlowTask>>> TransactionalFlows::read_piece(std::uint64
     if (!rows.is_empty()) task.chunks.push_back({index, relation, std::move(rows)});
   }
   if (task.chunks.empty()) co_return std::optional<FlowTask>();
+  task.filling = Flow::Filling::begun;
   task.backfill = progress->backfill;
   co_return std::optional(std::move(task));
 }

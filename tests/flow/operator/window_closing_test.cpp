@@ -208,6 +208,25 @@ TEST(WindowClosing, WindowsByRowsThatCloseAreOrderedByATime) {
             "type mismatch: window: id is a time, so it must be timestamp or date, not int64");
 }
 
+TEST(WindowClosing, NothingClosesWhileRowsComeThatWereThereBefore) {
+  const TumblingOptions options{.lateness = 0s, .emit = WindowEmit::on_close, .tick_period = 1s};
+  for (const Window& window :
+       {tumbling(col("at"), 10s, options),
+        session(col("at"), 5s,
+                {.lateness = 0s, .emit = WindowEmit::on_close, .tick_period = 1s})}) {
+    const Flow flow(window);
+    flow.graph->set_filling(true);
+    EXPECT_EQ(flow.run(1, 40s), "");
+    EXPECT_EQ(flow.run(2, 0s), "");
+    EXPECT_EQ(flow.take(flow.graph->tick(Timestamp(20s))), "");
+    EXPECT_EQ(flow.run(3, 20s), "");
+    EXPECT_EQ(flow.take(flow.graph->filled()), "+1 2 from 0\n+1 3 from 20\n");
+    EXPECT_EQ(flow.run(4, 1s), "");
+    EXPECT_EQ(flow.graph->counts().late_rows, 1u);
+    EXPECT_EQ(flow.take(flow.graph->filled()), "");
+  }
+}
+
 /// A row a second for one of two groups in turn, and now and then one that goes again.
 std::size_t state_after(const Window& window, int seconds) {
   MemoryState store;

@@ -236,6 +236,9 @@ TEST(Window, ThePrimaryKeyTellsTheWindowsOfARowApart) {
   EXPECT_EQ(key_of(rolling_rows(col("at"), 1)), "");
   EXPECT_EQ(key_of(hopping_rows(col("at"), {.rows = 2, .hop = 1})), "");
   EXPECT_EQ(key_of(hopping_rows(col("at"), {.rows = 2, .hop = 2})), "id");
+  EXPECT_EQ(key_of(tumbling(col("at"), 1s, {.lateness = 0s})), "id, window_start");
+  EXPECT_EQ(key_of(session(col("at"), 1s, {.lateness = 0s})), "");
+  EXPECT_EQ(key_of(rolling(col("at"), 1s, {.lateness = 0s})), "");
 }
 
 TEST(Window, RefusesLengthsThatMakeNoWindows) {

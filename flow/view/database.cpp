@@ -120,7 +120,7 @@ Task<Result<>> remove_relation(storage::Transaction& transaction, CatalogRef cat
   if ((entry.kind == RelationKind::view) != is_view)
     co_return Error(Errc::not_a_table, "'" + name + "' is " + to_string(entry.kind));
   WEIR_CO_TRY_VOID(co_await check_unread(transaction, catalog, id, std::nullopt, "'" + name + "'"));
-  catalog->remove(transaction, id, name);
+  catalog->remove(transaction, id, name, entry.kind);
   if (entry.is_transactional()) co_return co_await follow(transaction, catalog, id, entry, false);
   co_return {};
 }

@@ -173,8 +173,7 @@ Task<Result<>> Coordinator::commit(const Cycle& cycle, const std::vector<FlowOut
   bool has_writes = false;
   for (const FlowOutcome& outcome : outcomes) {
     if (!outcome.result) continue;
-    has_writes |= write_result(transaction, catalog_->state(), *flows_.at(outcome.flow).definition,
-                               *outcome.result);
+    has_writes |= write_result(transaction, *flows_.at(outcome.flow).definition, *outcome.result);
   }
   for (const auto& [id, progress] : cycle.progress) {
     has_writes = true;

@@ -87,8 +87,7 @@ Task<Result<>> TransactionalFlows::run_view(Pass* pass, std::uint64_t id) {
 
 void TransactionalFlows::write(storage::Transaction& transaction, const Pass& pass) const {
   for (const FlowOutcome& outcome : pass.outcomes)
-    write_result(transaction, catalog_->state(), *views_.at(outcome.flow).definition,
-                 *outcome.result);
+    write_result(transaction, *views_.at(outcome.flow).definition, *outcome.result);
 }
 
 /// What was run is part of a commit, or forgotten.

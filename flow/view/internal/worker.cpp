@@ -7,8 +7,8 @@ namespace weir::flow::view::internal {
 
 Result<FlowTraits> Worker::on(AddFlow add) {
   const std::uint64_t id = add.definition->id();
-  auto flow = Flow::make(std::move(add.definition), options_, FlowStateReader(store_, state_, id),
-                         add.is_new);
+  FlowStateReader state(store_, *add.definition->view->state);
+  auto flow = Flow::make(std::move(add.definition), options_, std::move(state), add.is_new);
   if (!flow) return std::move(flow).error();
   const FlowTraits traits = (*flow)->traits();
   flows_.insert_or_assign(id, *std::move(flow));

@@ -188,8 +188,13 @@ Result<data::ChangeBatch> Graph::watermark(data::Timestamp time) {
       time);
 }
 
+Result<data::ChangeBatch> Graph::filled() {
+  is_filling_ = false;
+  return run_all([](Operator& op, data::Timestamp, Output& out) { return op.filled(out); }, {});
+}
+
 Result<data::ChangeBatch> Graph::run_all(Call call, data::Timestamp time) {
-  Output out(policy_);
+  Output out(policy_, is_filling_);
   for (Node& node : nodes_) {
     const bool had_row_error = out.row_error().has_value();
     auto done = run_traced(node, call, time, out);

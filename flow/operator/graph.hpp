@@ -68,6 +68,10 @@ class Graph {
   }
   Result<data::ChangeBatch> tick(data::Timestamp now);
   Result<data::ChangeBatch> watermark(data::Timestamp time);
+  /// Whether what is run from now on is rows that were there before the flow, in any order, and
+  /// what happens meanwhile. `filled` says that there are no more.
+  void set_filling(bool is_filling) noexcept { is_filling_ = is_filling; }
+  Result<data::ChangeBatch> filled();
 
   State& state() noexcept { return state_; }
   /// What was run since the last of these is true.
@@ -106,6 +110,7 @@ class Graph {
   void forget_inputs() noexcept;
 
   RowErrorPolicy policy_;
+  bool is_filling_ = false;
   std::size_t output_bytes_max_;
   State state_;
   std::vector<Node> nodes_;  // inputs before those that read them; the last gives the result

@@ -46,13 +46,16 @@ struct Input {
 /// Takes what an operator gives.
 class Output {
  public:
-  explicit Output(RowErrorPolicy policy = RowErrorPolicy::fail) noexcept : policy_(policy) {}
+  explicit Output(RowErrorPolicy policy = RowErrorPolicy::fail, bool is_filling = false) noexcept
+      : policy_(policy), is_filling_(is_filling) {}
 
   /// Rows of the operator's schema.
   void emit(data::ChangeBatch batch) {
     if (!batch.is_empty()) batches_.push_back(std::move(batch));
   }
   RowErrorPolicy row_error_policy() const noexcept { return policy_; }
+  /// Whether rows come that were there before the flow: the order in which they do means nothing.
+  bool is_filling() const noexcept { return is_filling_; }
   Counts& counts() noexcept { return counts_; }
   /// Counts rows that cannot be computed. `example()` tells of one of them; it is asked for the
   /// first of a cycle.
@@ -67,6 +70,7 @@ class Output {
 
  private:
   RowErrorPolicy policy_;
+  bool is_filling_;
   Counts counts_;
   std::optional<Error> row_error_;
   std::vector<data::ChangeBatch> batches_;
@@ -100,6 +104,8 @@ class Operator {
   virtual Result<> tick(data::Timestamp /*now*/, Output& /*out*/) { return {}; }
   /// No row with an earlier time is expected any more.
   virtual Result<> watermark(data::Timestamp /*time*/, Output& /*out*/) { return {}; }
+  /// All rows that were there before the flow have come: see `Output::is_filling`.
+  virtual Result<> filled(Output& /*out*/) { return {}; }
 
  private:
   data::SchemaRef schema_;

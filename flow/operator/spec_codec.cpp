@@ -155,6 +155,7 @@ void Window::write(SpecWriter& out) const {
   optional(lateness);
   out.number(static_cast<std::uint64_t>(emit));
   optional(tick_period);
+  if (form == WindowForm::hopping_rows) out.number(hop_rows);
 }
 
 void Source::write(SpecWriter& out) const {
@@ -278,7 +279,7 @@ std::optional<std::chrono::microseconds> read_duration(SpecReader& in) {
 Window read_window(SpecReader& in) {
   const std::uint64_t form = in.number();
   const bool is_form = form >= static_cast<std::uint64_t>(WindowForm::hopping) &&
-                       form <= static_cast<std::uint64_t>(WindowForm::rolling_rows);
+                       form <= static_cast<std::uint64_t>(WindowForm::sliding);
   if (!is_form) in.fail();
   Window window(static_cast<WindowForm>(form), in.expression());
   for (std::chrono::microseconds* length : {&window.size, &window.hop, &window.offset})
@@ -290,6 +291,7 @@ Window read_window(SpecReader& in) {
   if (emit > static_cast<std::uint64_t>(WindowEmit::on_close)) in.fail();
   window.emit = static_cast<WindowEmit>(emit);
   window.tick_period = read_duration(in);
+  if (window.form == WindowForm::hopping_rows) window.hop_rows = in.number();
   return window;
 }
 

@@ -18,6 +18,8 @@ enum class WindowForm : std::uint8_t {
   tumbling_rows = 3,
   rolling = 4,
   rolling_rows = 5,
+  hopping_rows = 6,
+  sliding = 7,
 };
 
 /// When the rows of a window are given. Persisted: never renumber.
@@ -36,15 +38,28 @@ enum class WindowEmit : std::uint8_t {
 /// such rows decides; where that is `null`, the row is left out and counted. Dates are their
 /// midnight.
 ///
-/// The primary key stays, together with `window_start` (of `rolling`, `window_end`) where a row may
-/// be in several windows. Rows of `rolling_rows` have none.
+/// The primary key stays, together with `window_start` (of `rolling` and `sliding`, `window_end`)
+/// where a row may be in several windows. Rows of `rolling_rows`, and of `hopping_rows` that
+/// overlap, have none. Windows that close keep rows that have gone or become others since: of
+/// `tumbling` and `hopping` ones `window_start` tells them apart, others have no key then.
 ///
 /// **Closing.** With a lateness, `on_close` or a period, windows close, and what is given depends
 /// on when rows came. The watermark is the greatest of: times that came, less the lateness; what
-/// the flow is told; the clock less the lateness, with a period. A window whose end it has reached
-/// is final: rows neither come to it nor go from it any more, also not those that were in it. A row
-/// all of whose windows have closed is late, and counted. The rows of a batch are measured by the
-/// watermark before it; those that cancel each other never came.
+/// the flow is told; the clock less the lateness, with a period. A window whose end it has reached,
+/// or passed if the end is in the window, is final: rows neither come to it nor go from it any
+/// more, also not those that were in it. The rows of a batch are measured by the watermark before
+/// it; those that cancel each other never came. Late rows are left out, and counted:
+///
+/// | form | a row is late when the watermark has reached |
+/// |---|---|
+/// | `tumbling`, `hopping` | the ends of all its windows; until then it is in those that are open |
+/// | `session` | the end of a session that it would be alone |
+/// | all others | more than its time, as the window that ends with it is final then |
+///
+/// Windows by rows are ordered by a time if they close. They do when they are full: until then
+/// `on_close` gives none of their rows. What no open window needs is forgotten, so that the state
+/// of windows that close has an end. `on_close` with neither a lateness nor a period is for flows
+/// that are told watermarks, as views are not.
 struct Window final : OperatorSpec {
   Window(WindowForm form, data::Expression order) : form(form), order(std::move(order)) {}
 
@@ -57,6 +72,8 @@ struct Window final : OperatorSpec {
   std::chrono::microseconds offset = {};
   /// How many rows are in a window.
   std::uint64_t rows = 0;
+  /// Of `hopping_rows`: how many from the start of a window to that of the next.
+  std::uint64_t hop_rows = 0;
   std::vector<std::string> per;
   std::optional<std::chrono::microseconds> lateness;
   WindowEmit emit = WindowEmit::at_once;
@@ -99,9 +116,12 @@ struct HoppingOptions {
 /// Windows that overlap: `hopping(col("at"), {.size = 5min, .hop = 1min})`.
 Window hopping(data::Expression time, const HoppingOptions& options);
 
-/// Columns whose every combination of values has windows of its own.
 struct WindowGroups {
+  /// Columns whose every combination of values has windows of its own. They close together.
   std::vector<std::string> per = {};
+  std::optional<std::chrono::microseconds> lateness = {};
+  WindowEmit emit = WindowEmit::at_once;
+  std::optional<std::chrono::microseconds> tick_period = {};
 };
 
 /// Rows with less than `gap` from each to the next: `session(col("at"), 30min, {.per = {"user"}})`.
@@ -114,9 +134,26 @@ Window session(data::Expression time, std::chrono::microseconds gap, WindowGroup
 /// if it is not unique. A change costs as much as the rows from its window on.
 Window tumbling_rows(data::Expression order, std::uint64_t rows, WindowGroups groups = {});
 
+struct HoppingRowsOptions {
+  std::uint64_t rows = 0;
+  /// More than `rows`: rows between two windows are in none. At most 10'000 windows may have a row
+  /// in common.
+  std::uint64_t hop = 0;
+};
+
+/// The first `rows` rows, as many without the first `hop`, and so on, ordered as by
+/// `tumbling_rows`: `hopping_rows(col("at"), {.rows = 100, .hop = 10})`. Towards the end of the
+/// rows windows are shorter. A change costs as much as the rows from its first window on.
+Window hopping_rows(data::Expression order, const HoppingRowsOptions& options,
+                    WindowGroups groups = {});
+
 /// For each time that a row has, all rows of the `size` before it and of that time: from
 /// `time - size` to `time`, both in it, as in SQL `range between ... preceding and current row`.
 Window rolling(data::Expression time, std::chrono::microseconds size, WindowGroups groups = {});
+
+/// The rows of the last `size`, whenever they become others: for each time at which a row comes
+/// into the window or leaves it. From `time - size`, which is not in it, to `time`, which is.
+Window sliding(data::Expression time, std::chrono::microseconds size, WindowGroups groups = {});
 
 /// For each row, itself and the `preceding` rows before it, ordered as by `tumbling_rows`, as in
 /// SQL `rows between ... preceding and current row`; at most 10'000 of them. Two windows have the

@@ -127,7 +127,7 @@ Task<Result<>> switch_names(storage::Transaction& transaction, CatalogRef catalo
   }
   for (const auto& [before, after, name] : *pairs) {
     WEIR_CO_TRY(entry, co_await catalog->read(transaction, after));
-    catalog->remove(transaction, before, name);
+    catalog->remove(transaction, before, name, internal::RelationKind::view);
     catalog->rename(transaction, after, std::move(entry), name);
   }
   co_return {};
@@ -141,7 +141,7 @@ Task<Result<>> remove_hidden(storage::Transaction& transaction, CatalogRef catal
   *has_removed = false;
   for (const auto& [id, entry] : views) {
     if (!internal::is_hidden(entry.name) || (names && !names->contains(entry.name))) continue;
-    catalog->remove(transaction, id, entry.name);
+    catalog->remove(transaction, id, entry.name, entry.kind);
     *has_removed = true;
   }
   co_return {};

@@ -7,6 +7,7 @@
 #include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/flow/view/internal/row_access.hpp>
 #include <weir/runtime/try.hpp>
+#include <weir/storage/errc.hpp>
 
 namespace weir::flow::view {
 
@@ -18,6 +19,12 @@ Task<Result<>> check_ready(std::shared_ptr<const storage::ReadTransaction> trans
   WEIR_CO_TRY(ready, co_await transaction->get(catalog->ready(), relation.id()));
   if (!ready) co_return Error(Errc::not_ready, "view '" + relation.name() + "'");
   co_return {};
+}
+
+/// What is left of a relation that was dropped is a handle of a key space.
+Error about(const Relation& relation, const Error& error) {
+  if (error != storage::Errc::unknown_space) return error;
+  return Error(Errc::unknown_relation, "'" + relation.name() + "' was dropped");
 }
 
 }  // namespace
@@ -42,9 +49,11 @@ Task<Result<data::ChangeBatch>> RowScan::next(std::size_t rows_max) {
     WEIR_CO_TRY_VOID(co_await check_ready(reading->transaction, reading->catalog, relation));
   data::BatchBuilder builder(relation.schema());
   while (builder.size() < rows_max) {
-    WEIR_CO_TRY(row, co_await reading->scan.next());
-    if (!row) break;
-    auto decoded = relation.info().format.decode(row->key.bytes, row->value.bytes, 1, builder);
+    auto row = co_await reading->scan.next();
+    if (!row) co_return about(relation, row.error());
+    if (!*row) break;
+    const auto& [key, value] = **row;
+    auto decoded = relation.info().format.decode(key.bytes, value.bytes, 1, builder);
     if (!decoded) {
       co_return Error(decoded.error().code(),
                       "'" + relation.name() + "': " + decoded.error().detail());
@@ -64,9 +73,10 @@ Task<Result<storage::Version>> Snapshot::view_position() const {
 Task<Result<std::optional<Row>>> Snapshot::get(Relation relation, Row key) {
   WEIR_CO_TRY_VOID(co_await check_ready(transaction_, catalog_, relation));
   WEIR_CO_TRY(encoded, internal::make_key(relation.info(), key));
-  WEIR_CO_TRY(found, co_await transaction_->get(relation.info().rows, encoded));
-  if (!found) co_return std::optional<Row>();
-  WEIR_CO_TRY(row, internal::decode_row(relation.info(), encoded, *found));
+  const auto found = co_await transaction_->get(relation.info().rows, encoded);
+  if (!found) co_return about(relation, found.error());
+  if (!*found) co_return std::optional<Row>();
+  WEIR_CO_TRY(row, internal::decode_row(relation.info(), encoded, **found));
   co_return std::optional(std::move(row));
 }
 

@@ -44,8 +44,9 @@ class Cutter {
 struct Part {
   std::size_t entry;
   data::Weight weight;
-  std::string start;
-  std::string end;
+  std::string start = {};
+  std::string end = {};
+  bool is_given = true;
 
   friend bool operator==(const Part&, const Part&) = default;
 };
@@ -56,15 +57,22 @@ struct Cut {
   std::vector<std::size_t> entries;  // that windows begin with, all of the entry's rows in them
 };
 
+struct CutOptions {
+  std::int64_t gap = 0;
+  data::Weight rows_max = unlimited;
+  /// Whether windows that may still have more rows are not given.
+  bool only_full = false;
+};
+
 /// Windows that are runs of the rows of a group.
 ///
 ///     rows     as `OrderedRows`
 ///     begins   the items that windows begin with, complemented so that the last one before any
 ///              other is found; no value. Windows that begin amid equal rows have none.
-class CutOperator final : public Operator {
+class CutOperator final : public GroupedWindows {
  public:
-  CutOperator(data::SchemaRef schema, OrderedRows rows, std::int64_t gap, data::Weight rows_max)
-      : Operator(std::move(schema)), rows_(std::move(rows)), gap_(gap), rows_max_(rows_max) {}
+  CutOperator(data::SchemaRef schema, OrderedRows rows, const CutOptions& options)
+      : GroupedWindows(std::move(schema)), rows_(std::move(rows)), options_(options) {}
 
   void open(State& state) override {
     rows_.open(state);
@@ -82,15 +90,41 @@ class CutOperator final : public Operator {
     return {};
   }
 
+  Result<std::optional<std::int64_t>> forget(std::string_view group,
+                                             std::int64_t closed_until) override {
+    auto front = rows_.front(group, closed_until - options_.gap);
+    if (!front) return std::move(front).error();
+    std::vector<Entry>& rows = front->rows;
+    const std::vector<std::size_t> begins = cut(rows, &Entry::before).entries;
+    OrderedRows::take(rows, count_closed(*front, begins));
+    rows_.write(group, rows);
+    GroupTable::Group begun = begins_->find(group);
+    for (const std::size_t entry : begins)
+      if (rows[entry].after == 0) begun.remove(complement(rows[entry].item));
+    return front->next ? std::optional(*front->next + options_.gap) : std::nullopt;
+  }
+
  private:
+  /// How many of the rows at the front are in windows that have closed.
+  data::Weight count_closed(const OrderedRows::Front& front,
+                            const std::vector<std::size_t>& begins) const {
+    if (options_.gap == 0) return front.count - front.count % options_.rows_max;
+    const bool goes_on = !front.rows.empty() && front.next &&
+                         *front.next - time_of(front.rows.back().item) < options_.gap;
+    if (!goes_on) return front.count;
+    data::Weight count = 0;
+    for (std::size_t entry = 0; entry < begins.back(); ++entry) count += front.rows[entry].before;
+    return count;
+  }
+
   /// From the window before the first change until both cuts agree again.
   Result<> recut(const data::ChangeBatch& batch, std::span<const Change>& changes,
                  data::BatchBuilder& given) {
     const std::string group = changes.front().group;
     auto from = window_before(changes.front());
     if (!from) return std::move(from).error();
-    Cutter before(gap_, rows_max_);
-    Cutter after(gap_, rows_max_);
+    Cutter before(options_.gap, options_.rows_max);
+    Cutter after(options_.gap, options_.rows_max);
     bool has_changed = false;
     const std::size_t count = changes.size();
     auto entries = rows_.merge(
@@ -122,7 +156,7 @@ class CutOperator final : public Operator {
 
   Cut cut(const std::vector<Entry>& entries, data::Weight Entry::* weight) const {
     Cut cut;
-    Cutter cutter(gap_, rows_max_);
+    Cutter cutter(options_.gap, options_.rows_max);
     std::size_t first = 0;
     for (std::size_t index = 0; index < entries.size(); ++index) {
       const std::string& item = entries[index].item;
@@ -133,7 +167,7 @@ class CutOperator final : public Operator {
           close(entries, std::span(cut.parts).subspan(first));
           first = cut.parts.size();
         }
-        cut.parts.push_back({index, cutter.take(item, left), {}, {}});
+        cut.parts.push_back({.entry = index, .weight = cutter.take(item, left)});
         left -= cut.parts.back().weight;
       }
     }
@@ -145,11 +179,14 @@ class CutOperator final : public Operator {
     if (parts.empty()) return;
     const std::string& last = entries[parts.back().entry].item;
     const std::string start(rows_.order_of(entries[parts.front().entry].item));
-    const std::string end =
-        gap_ > 0 ? time_bytes(time_of(last) + gap_) : std::string(rows_.order_of(last));
+    const std::string end = options_.gap > 0 ? time_bytes(time_of(last) + options_.gap)
+                                             : std::string(rows_.order_of(last));
+    data::Weight count = 0;
+    for (const Part& part : parts) count += part.weight;
     for (Part& part : parts) {
       part.start = start;
       part.end = end;
+      part.is_given = !options_.only_full || count == options_.rows_max;
     }
   }
 
@@ -178,6 +215,7 @@ class CutOperator final : public Operator {
       if (std::ranges::equal(gone, come)) continue;
       for (const auto& [parts, sign] : {std::pair(gone, -1), std::pair(come, 1)}) {
         for (const Part& part : parts) {
+          if (!part.is_given) continue;
           auto done =
               rows_.give(entries[entry].item, part.start, part.end, sign * part.weight, given);
           if (!done) return done;
@@ -188,28 +226,27 @@ class CutOperator final : public Operator {
   }
 
   OrderedRows rows_;
-  std::int64_t gap_;
-  data::Weight rows_max_;
+  CutOptions options_;
   GroupTable* begins_ = nullptr;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Operator>> make_cut(const Window& window, const data::SchemaRef& input,
-                                           const Library& library) {
-  const bool is_session = window.form == WindowForm::session;
-  const TimeRange range{data::timestamp_min.time_since_epoch().count(),
-                        (data::timestamp_max - window.size).time_since_epoch().count()};
-  auto rows = OrderedRows::make(window, range, *input, library);
+Result<std::unique_ptr<GroupedWindows>> make_cut(const Window& window, const data::Schema& input,
+                                                 const Library& library) {
+  auto rows = OrderedRows::make(window, input, library);
   if (!rows) return std::move(rows).error();
-  auto schema = window_schema(*input, rows->order_type(), WindowKey::as_it_is);
+  auto schema = window_schema(input, rows->order_type(), grouped_key(window, WindowKey::as_it_is));
   if (!schema) return std::move(schema).error();
-  const data::Weight rows_max =
-      is_session
-          ? unlimited
-          : static_cast<data::Weight>(std::min(window.rows, static_cast<std::uint64_t>(unlimited)));
-  return std::make_unique<CutOperator>(*std::move(schema), *std::move(rows),
-                                       is_session ? window.size.count() : 0, rows_max);
+  CutOptions options;
+  if (window.form == WindowForm::session) {
+    options.gap = window.size.count();
+  } else {
+    options.rows_max =
+        static_cast<data::Weight>(std::min(window.rows, static_cast<std::uint64_t>(unlimited)));
+    options.only_full = window.emit == WindowEmit::on_close;
+  }
+  return std::make_unique<CutOperator>(*std::move(schema), *std::move(rows), options);
 }
 
 }  // namespace weir::flow::operators::internal

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <limits>
 
-#include <weir/flow/operator/internal/ordered_rows.hpp>
-#include <weir/flow/operator/internal/row_bytes.hpp>
+#include <weir/flow/operator/internal/window_closing.hpp>
 #include <weir/flow/operator/internal/window_operators.hpp>
 #include <weir/flow/operator/internal/window_order.hpp>
 
@@ -11,7 +9,6 @@ namespace {
 
 constexpr std::int64_t time_min = data::timestamp_min.time_since_epoch().count();
 constexpr std::int64_t time_max = data::timestamp_max.time_since_epoch().count();
-constexpr std::int64_t nothing_closed = std::numeric_limits<std::int64_t>::min();
 
 /// Where windows are, in microseconds.
 struct Grid {
@@ -106,24 +103,20 @@ class HoppingOperator final : public Operator {
   Grid grid_;
 };
 
-/// The same, with a watermark that windows close at.
-///
-///     watermark   no key: the watermark
-///     waiting     of windows that are given when they close: end, start, row: how often it is
-///     there
+/// The same, with a watermark that windows close at. State: a `Watermark` and `WaitingRows`.
 class ClosingOperator final : public Operator {
  public:
   ClosingOperator(data::SchemaRef schema, WindowOrder time, const Window& window, Grid grid)
       : Operator(std::move(schema)),
         time_(std::move(time)),
         grid_(grid),
-        lateness_(window.lateness),
+        watermark_(window),
         waits_(window.emit == WindowEmit::on_close),
         tick_period_(window.tick_period) {}
 
   void open(State& state) override {
-    watermark_ = &state.add_table();
-    waiting_ = &state.add_groups();
+    watermark_.open(state);
+    waiting_.open(state);
   }
   bool needs_each_version() const override { return true; }
   std::optional<std::chrono::microseconds> tick_period() const override { return tick_period_; }
@@ -132,7 +125,7 @@ class ClosingOperator final : public Operator {
     // Rows that cancel each other neither are late nor tell how late it is.
     auto timed = time_.compute(input.batch.consolidated(), out);
     if (!timed) return std::move(timed).error();
-    auto closed_until = current();
+    auto closed_until = watermark_.current();
     if (!closed_until) return std::move(closed_until).error();
     const auto times = timed->order->values<std::int64_t>();
     const Panes panes = assign(grid_, times, *closed_until);
@@ -140,107 +133,32 @@ class ClosingOperator final : public Operator {
     out.counts().late_rows += panes.late_rows;
     if (!waits_) {
       out.emit(std::move(batch));
-    } else if (auto kept = keep(batch.consolidated()); !kept) {
+    } else if (auto kept = waiting_.add(batch.consolidated()); !kept) {
       return kept;
     }
-    return lateness_ ? advance(greatest(timed->batch, times), out) : Result<>();
+    return advance(watermark_.after(timed->batch, times), out);
   }
   Result<> tick(data::Timestamp now, Output& out) override {
-    return advance((now - lateness_.value_or(std::chrono::microseconds(0))).time_since_epoch(),
-                   out);
+    return advance(watermark_.at(now), out);
   }
   Result<> watermark(data::Timestamp time, Output& out) override {
-    return advance(time.time_since_epoch(), out);
+    return advance(time.time_since_epoch().count(), out);
   }
+  Result<> filled(Output& out) override { return advance(nothing_closed, out); }
 
  private:
-  Result<std::int64_t> current() {
-    auto slot = watermark_->find({});
-    if (!slot) return std::move(slot).error();
-    if (!slot->exists()) return nothing_closed;
-    std::string_view bytes = slot->value();
-    data::Column time(data::Kind::timestamp);
-    if (!data::take_ordered(bytes, time) || !bytes.empty() || time.has_nulls())
-      return Error(Errc::corruption, "state: a watermark");
-    return time.values<std::int64_t>()[0];
-  }
-
-  /// Where rows that came bring the watermark.
-  std::chrono::microseconds greatest(const data::ChangeBatch& batch,
-                                     std::span<const std::int64_t> times) const {
-    std::int64_t time = nothing_closed;
-    for (std::size_t row = 0; row < times.size(); ++row)
-      if (batch.weights()[row] > 0) time = std::max(time, times[row] - lateness_->count());
-    return std::chrono::microseconds(time);
-  }
-
-  Result<> advance(std::chrono::microseconds to, Output& out) {
-    auto before = current();
-    if (!before) return std::move(before).error();
-    // Beyond these nothing more can close, and they can be written down.
-    const std::int64_t until = std::min(to.count(), time_max);
-    if (until <= *before || until < time_min) return {};
-    auto slot = watermark_->find({});
-    if (!slot) return std::move(slot).error();
-    data::Column time(data::Kind::timestamp);
-    time.push(until);
-    std::string& bytes = slot->edit();
-    bytes.clear();
-    data::append_ordered(time, 0, bytes);
-    return waits_ ? close(until, out) : Result<>();
-  }
-
-  /// Until its windows close.
-  Result<> keep(const data::ChangeBatch& batch) {
-    const std::size_t input_columns = batch.columns().size() - 2;
-    const std::span<const data::ColumnRef> columns(batch.columns());
-    GroupTable::Group waiting = waiting_->find({});
-    for (std::size_t row = 0; row < batch.size(); ++row) {
-      bytes_.clear();
-      append_columns(columns.subspan(input_columns + 1), row, bytes_);
-      append_columns(columns.first(input_columns + 1).last(1), row, bytes_);
-      append_columns(columns.first(input_columns), row, bytes_);
-      if (auto kept = add_weight(waiting, bytes_, batch, row); !kept) return kept;
-    }
-    return {};
-  }
-
-  Result<> close(std::int64_t until, Output& out) {
-    const std::size_t input_columns = schema()->size() - 2;
-    data::BatchBuilder given(schema());
-    std::vector<std::string> closed;
-    GroupTable::Group waiting = waiting_->find({});
-    auto cursor = waiting.scan();
-    for (;;) {
-      auto more = cursor.next();
-      if (!more) return std::move(more).error();
-      if (!*more) break;
-      std::string_view item = cursor.item();
-      data::Column end(data::Kind::timestamp);
-      if (!data::take_ordered(item, end)) return Error(Errc::corruption, "state: a window");
-      if (end.values<std::int64_t>()[0] > until) break;
-      auto weight = weight_of(cursor.value());
-      if (!weight) return std::move(weight).error();
-      given.column(input_columns + 1).append_from(end, 0);
-      const bool is_row = data::take_ordered(item, given.column(input_columns)) &&
-                          take_row(item, input_columns, given) && item.empty();
-      if (!is_row) return Error(Errc::corruption, "state: a row of a window");
-      given.add_weight(*weight);
-      closed.emplace_back(cursor.item());
-    }
-    for (const std::string& item : closed) waiting.remove(item);
-    out.emit(given.finish());
-    return {};
+  Result<> advance(std::int64_t to, Output& out) {
+    auto until = watermark_.advance(to, out);
+    if (!until) return std::move(until).error();
+    return waits_ ? waiting_.close(*until, schema(), out) : Result<>();
   }
 
   WindowOrder time_;
   Grid grid_;
-  std::optional<std::chrono::microseconds> lateness_;
+  Watermark watermark_;
+  WaitingRows waiting_;
   bool waits_;
   std::optional<std::chrono::microseconds> tick_period_;
-  StateTable* watermark_ = nullptr;
-  GroupTable* waiting_ = nullptr;
-  std::string bytes_;  // to use its memory again
 };
 
 }  // namespace
@@ -250,8 +168,10 @@ Result<std::unique_ptr<Operator>> make_hopping(const Window& window, const data:
   const Grid grid{window.size.count(), window.hop.count(), window.offset.count()};
   auto time = WindowOrder::make_time(window.order, grid.range(), input, library);
   if (!time) return std::move(time).error();
-  auto schema = window_schema(input, time->type(),
-                              grid.hop < grid.size ? WindowKey::with_start : WindowKey::as_it_is);
+  // A window that has closed has a row that may be in another by now.
+  const bool is_once = grid.hop >= grid.size && !window.closes();
+  auto schema =
+      window_schema(input, time->type(), is_once ? WindowKey::as_it_is : WindowKey::with_start);
   if (!schema) return std::move(schema).error();
   if (window.closes()) {
     return std::make_unique<ClosingOperator>(*std::move(schema), *std::move(time), window, grid);

@@ -55,16 +55,29 @@ std::string time_bytes(std::int64_t time) {
   return bytes;
 }
 
-Result<OrderedRows> OrderedRows::make(const Window& window, TimeRange range,
-                                      const data::Schema& input, const Library& library) {
+bool is_by_time(WindowForm form) noexcept {
+  return form == WindowForm::session || form == WindowForm::rolling || form == WindowForm::sliding;
+}
+
+TimeRange OrderedRows::range_of(const Window& window) noexcept {
+  const auto none = std::chrono::microseconds(0);
+  const bool has_before = window.form == WindowForm::rolling || window.form == WindowForm::sliding;
+  const bool has_behind = window.form == WindowForm::session || window.form == WindowForm::sliding;
+  const auto min = data::timestamp_min + (has_before ? window.size : none);
+  const auto max = data::timestamp_max - (has_behind ? window.size : none);
+  return {min.time_since_epoch().count(), max.time_since_epoch().count()};
+}
+
+Result<OrderedRows> OrderedRows::make(const Window& window, const data::Schema& input,
+                                      const Library& library) {
   std::vector<std::size_t> per;
   for (const std::string& column : window.per) {
     auto index = input.index_of(column);
     if (!index) return std::move(index).error();
     per.push_back(*index);
   }
-  const bool is_time = window.form == WindowForm::session || window.form == WindowForm::rolling;
-  auto order = is_time ? WindowOrder::make_time(window.order, range, input, library)
+  const bool is_time = is_by_time(window.form) || window.closes();
+  auto order = is_time ? WindowOrder::make_time(window.order, range_of(window), input, library)
                        : WindowOrder::make(window.order, input, library);
   if (!order) return std::move(order).error();
   return OrderedRows(*std::move(order), std::move(per), input.size());
@@ -121,6 +134,33 @@ void OrderedRows::write(std::string_view group, const std::vector<Entry>& entrie
   }
 }
 
+Result<OrderedRows::Front> OrderedRows::front(std::string_view group, std::int64_t until) {
+  Front front;
+  GroupTable::Group rows = find(group);
+  auto cursor = rows.scan();
+  for (;;) {
+    auto more = cursor.next();
+    if (!more) return std::move(more).error();
+    if (!*more) return front;
+    const std::int64_t time = time_of(cursor.item());
+    if (time > until) {
+      front.next = time;
+      return front;
+    }
+    auto weight = weight_of(cursor.value());
+    if (!weight) return std::move(weight).error();
+    front.rows.push_back({std::string(cursor.item()), *weight, *weight});
+    front.count += *weight;
+  }
+}
+
+void OrderedRows::take(std::vector<Entry>& rows, data::Weight count) noexcept {
+  for (Entry& row : rows) {
+    row.after -= std::min(row.before, count);
+    count -= row.before - row.after;
+  }
+}
+
 std::string_view OrderedRows::order_of(std::string_view item) const noexcept {
   if (order_.type() == data::Kind::timestamp) return item.substr(0, time_size);
   std::string_view rest = item;
@@ -137,6 +177,24 @@ Result<> OrderedRows::give(std::string_view item, std::string_view start, std::s
                       data::take_ordered(end, out.column(columns_ + 1));
   if (!is_row) return Error(Errc::corruption, "state: a row of a window");
   out.add_weight(weight);
+  return {};
+}
+
+Result<> OrderedRows::give(const std::vector<Entry>& entries, std::vector<Part>& parts,
+                           data::BatchBuilder& out) const {
+  std::ranges::sort(parts, [](const Part& a, const Part& b) { return a.place() < b.place(); });
+  for (std::size_t begin = 0; begin < parts.size();) {
+    const Part& part = parts[begin];
+    data::Weight weight = 0;
+    std::size_t end = begin;
+    for (; end < parts.size() && parts[end].place() == part.place(); ++end)
+      weight += parts[end].weight;
+    begin = end;
+    if (weight == 0) continue;
+    auto done = give(entries[part.row].item, order_of(entries[part.first].item),
+                     order_of(entries[part.last].item), weight, out);
+    if (!done) return done;
+  }
   return {};
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <weir/flow/operator/internal/row_bytes.hpp>
@@ -22,6 +24,9 @@ std::string complement(std::string_view bytes);
 /// The time at the beginning of an item, which has no null, and the bytes of a time.
 std::int64_t time_of(std::string_view item) noexcept;
 std::string time_bytes(std::int64_t time);
+
+/// Whether windows of this form have an end by time, not by rows.
+bool is_by_time(WindowForm form) noexcept;
 
 /// The rows of groups, in the order that windows go by.
 ///
@@ -46,8 +51,26 @@ class OrderedRows {
     data::Weight after;
   };
 
-  static Result<OrderedRows> make(const Window& window, TimeRange range, const data::Schema& input,
+  /// Rows of one window that are equal, by their entries and those of its first and last row.
+  struct Part {
+    std::size_t row;
+    std::size_t first;
+    std::size_t last;
+    data::Weight weight;
+
+    auto place() const noexcept { return std::tie(row, first, last); }
+  };
+  /// The first rows of a group, if it is ordered by time.
+  struct Front {
+    std::vector<Entry> rows = {};
+    data::Weight count = 0;                 // of all these
+    std::optional<std::int64_t> next = {};  // the time of the row behind them
+  };
+
+  static Result<OrderedRows> make(const Window& window, const data::Schema& input,
                                   const Library& library);
+  /// The times all of whose windows can be written down.
+  static TimeRange range_of(const Window& window) noexcept;
 
   data::DataType order_type() const noexcept { return order_.type(); }
   void open(State& state) { rows_ = &state.add_groups(); }
@@ -69,11 +92,19 @@ class OrderedRows {
   /// Makes the changes of these rows.
   void write(std::string_view group, const std::vector<Entry>& entries);
 
+  /// Those until a time, and at it.
+  Result<Front> front(std::string_view group, std::int64_t until);
+  /// Lets the first `count` of these go.
+  static void take(std::vector<Entry>& rows, data::Weight count) noexcept;
+
   /// The order of an item, as bytes.
   std::string_view order_of(std::string_view item) const noexcept;
   /// Adds the row of an item, in a window whose bounds are bytes.
   Result<> give(std::string_view item, std::string_view start, std::string_view end,
                 data::Weight weight, data::BatchBuilder& out) const;
+  /// Adds all that is left of them, each once.
+  Result<> give(const std::vector<Entry>& entries, std::vector<Part>& parts,
+                data::BatchBuilder& out) const;
 
  private:
   OrderedRows(WindowOrder order, std::vector<std::size_t> per, std::size_t columns)

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <tuple>
 
 #include <weir/flow/operator/internal/ordered_rows.hpp>
 #include <weir/flow/operator/internal/window_operators.hpp>
@@ -9,15 +8,17 @@ namespace {
 
 using Change = OrderedRows::Change;
 using Entry = OrderedRows::Entry;
+using Part = OrderedRows::Part;
 
 bool has_changed(const Entry& entry) noexcept { return entry.before != entry.after; }
 
-/// For each time that there is, the rows of that time and of a duration before it. State: the rows,
-/// as `OrderedRows`.
-class RollingOperator final : public Operator {
+/// For each time that there is, the rows of that time and of a duration before it; windows that
+/// slide have another one for each time that is the duration behind a row, and do not have their
+/// start. State: the rows, as `OrderedRows`.
+class RollingOperator final : public GroupedWindows {
  public:
-  RollingOperator(data::SchemaRef schema, OrderedRows rows, std::int64_t size)
-      : Operator(std::move(schema)), rows_(std::move(rows)), size_(size) {}
+  RollingOperator(data::SchemaRef schema, OrderedRows rows, std::int64_t size, bool slides)
+      : GroupedWindows(std::move(schema)), rows_(std::move(rows)), size_(size), slides_(slides) {}
 
   void open(State& state) override { rows_.open(state); }
 
@@ -30,6 +31,15 @@ class RollingOperator final : public Operator {
     if (!done) return done;
     out.emit(given.finish());
     return {};
+  }
+
+  Result<std::optional<std::int64_t>> forget(std::string_view group,
+                                             std::int64_t closed_until) override {
+    auto front = rows_.front(group, closed_until - size_);
+    if (!front) return std::move(front).error();
+    OrderedRows::take(front->rows, front->count);
+    rows_.write(group, front->rows);
+    return front->next ? std::optional(*front->next + size_) : std::nullopt;
   }
 
  private:
@@ -51,36 +61,61 @@ class RollingOperator final : public Operator {
     changed_.clear();
     for (const Entry& entry : *entries)
       if (has_changed(entry)) changed_.push_back(&entry);
-    for (std::size_t begin = 0; begin < entries->size();) {
-      const std::int64_t time = time_of((*entries)[begin].item);
-      std::size_t end = begin;
-      while (end < entries->size() && time_of((*entries)[end].item) == time) ++end;
-      if (auto done = give(*entries, begin, end, given); !done) return done;
-      begin = end;
-    }
+    for (const std::int64_t end : ends(*entries, last + size_))
+      if (auto done = give(*entries, end, given); !done) return done;
     return {};
   }
 
-  /// The window of the time that the entries from `begin` to `end` have.
-  Result<> give(const std::vector<Entry>& entries, std::size_t begin, std::size_t end,
+  /// Where windows of these rows may end, not behind `until`.
+  std::vector<std::int64_t> ends(const std::vector<Entry>& entries, std::int64_t until) const {
+    std::vector<std::int64_t> ends;
+    for (const Entry& entry : entries) {
+      const std::int64_t time = time_of(entry.item);
+      if (ends.empty() || ends.back() != time) ends.push_back(time);
+    }
+    if (!slides_) return ends;
+    const std::size_t times = ends.size();
+    for (std::size_t at = 0; at < times && ends[at] + size_ <= until; ++at)
+      ends.push_back(ends[at] + size_);
+    std::ranges::sort(ends);
+    ends.erase(std::ranges::unique(ends).begin(), ends.end());
+    return ends;
+  }
+
+  /// Those from one time to another, both with it.
+  static std::span<const Entry> between(const std::vector<Entry>& entries, std::int64_t from,
+                                        std::int64_t until) {
+    const auto time = [](const Entry& entry) { return time_of(entry.item); };
+    return {std::ranges::lower_bound(entries, from, {}, time),
+            std::ranges::upper_bound(entries, until, {}, time)};
+  }
+
+  /// Whether a window ends there.
+  bool has_window(const std::vector<Entry>& entries, std::int64_t end,
+                  data::Weight Entry::* weight) const {
+    const auto has_row = [&](std::int64_t time) {
+      return std::ranges::any_of(between(entries, time, time),
+                                 [&](const Entry& row) { return row.*weight > 0; });
+    };
+    return has_row(end) || (slides_ && has_row(end - size_));
+  }
+
+  /// What became of the window that ends there.
+  Result<> give(const std::vector<Entry>& entries, std::int64_t end,
                 data::BatchBuilder& given) const {
-    const std::span<const Entry> own(entries.data() + begin, end - begin);
-    const bool was = std::ranges::any_of(own, [](const Entry& row) { return row.before > 0; });
-    const bool is = std::ranges::any_of(own, [](const Entry& row) { return row.after > 0; });
-    const std::int64_t time = time_of(own.front().item);
+    const bool was = has_window(entries, end, &Entry::before);
+    const bool is = has_window(entries, end, &Entry::after);
+    const std::span<const Entry> rows = between(entries, end - size_ + (slides_ ? 1 : 0), end);
+    if (rows.empty() || (!was && !is)) return {};
     if (was && is) {
       // Of a window that stays only the rows that changed: there may be many windows with many.
-      const Entry* until = entries.data() + end;
-      const auto first = std::ranges::lower_bound(
-          changed_, time - size_, {}, [](const Entry* entry) { return time_of(entry->item); });
-      for (auto at = first; at != changed_.end() && *at < until; ++at)
-        if (auto done = give(**at, time, (*at)->after - (*at)->before, given); !done) return done;
+      auto at = std::ranges::lower_bound(changed_, rows.data());
+      for (; at != changed_.end() && *at < rows.data() + rows.size(); ++at)
+        if (auto done = give(**at, end, (*at)->after - (*at)->before, given); !done) return done;
       return {};
     }
-    auto row = std::ranges::lower_bound(entries, time - size_, {},
-                                        [](const Entry& entry) { return time_of(entry.item); });
-    for (; row != entries.begin() + static_cast<std::ptrdiff_t>(end); ++row)
-      if (auto done = give(*row, time, is ? row->after : -row->before, given); !done) return done;
+    for (const Entry& row : rows)
+      if (auto done = give(row, end, is ? row.after : -row.before, given); !done) return done;
     return {};
   }
 
@@ -92,6 +127,7 @@ class RollingOperator final : public Operator {
 
   OrderedRows rows_;
   std::int64_t size_;
+  bool slides_;
   std::vector<const Entry*> changed_;  // of the current run, in order
 };
 
@@ -99,10 +135,10 @@ class RollingOperator final : public Operator {
 ///
 ///     rows      as `OrderedRows`
 ///     mirror    the same, each item complemented: to find those before another
-class RollingRowsOperator final : public Operator {
+class RollingRowsOperator final : public GroupedWindows {
  public:
   RollingRowsOperator(data::SchemaRef schema, OrderedRows rows, std::size_t preceding)
-      : Operator(std::move(schema)), rows_(std::move(rows)), preceding_(preceding) {}
+      : GroupedWindows(std::move(schema)), rows_(std::move(rows)), preceding_(preceding) {}
 
   void open(State& state) override {
     rows_.open(state);
@@ -120,17 +156,21 @@ class RollingRowsOperator final : public Operator {
     return {};
   }
 
+  Result<std::optional<std::int64_t>> forget(std::string_view group,
+                                             std::int64_t closed_until) override {
+    auto front = rows_.front(group, closed_until);
+    if (!front) return std::move(front).error();
+    data::Weight spare = front->count - static_cast<data::Weight>(preceding_);
+    for (Entry& row : front->rows) {
+      if (row.before > spare) break;
+      spare -= row.before;
+      row.after = 0;
+    }
+    write(group, front->rows);
+    return front->next;
+  }
+
  private:
-  /// Rows of one window that are equal, by their entries.
-  struct Part {
-    std::size_t row;
-    std::size_t first;
-    std::size_t last;
-    data::Weight weight;
-
-    auto place() const noexcept { return std::tie(row, first, last); }
-  };
-
   /// A change is part of the windows of the rows behind it, and those have rows before it.
   Result<> roll(const data::ChangeBatch& batch, std::span<const Change>& changes,
                 data::BatchBuilder& given) {
@@ -151,7 +191,7 @@ class RollingRowsOperator final : public Operator {
     std::vector<Part> parts;
     add_windows(*entries, &Entry::before, -1, parts);
     add_windows(*entries, &Entry::after, 1, parts);
-    return give(*entries, parts, given);
+    return rows_.give(*entries, parts, given);
   }
 
   /// The item that as many rows as a window has before its own are from; empty if there are not so
@@ -206,24 +246,6 @@ class RollingRowsOperator final : public Operator {
     }
   }
 
-  Result<> give(const std::vector<Entry>& entries, std::vector<Part>& parts,
-                data::BatchBuilder& given) const {
-    std::ranges::sort(parts, [](const Part& a, const Part& b) { return a.place() < b.place(); });
-    for (std::size_t begin = 0; begin < parts.size();) {
-      const Part& part = parts[begin];
-      data::Weight weight = 0;
-      std::size_t end = begin;
-      for (; end < parts.size() && parts[end].place() == part.place(); ++end)
-        weight += parts[end].weight;
-      begin = end;
-      if (weight == 0) continue;
-      auto done = rows_.give(entries[part.row].item, rows_.order_of(entries[part.first].item),
-                             rows_.order_of(entries[part.last].item), weight, given);
-      if (!done) return done;
-    }
-    return {};
-  }
-
   OrderedRows rows_;
   std::size_t preceding_;
   GroupTable* mirror_ = nullptr;
@@ -231,22 +253,22 @@ class RollingRowsOperator final : public Operator {
 
 }  // namespace
 
-Result<std::unique_ptr<Operator>> make_rolling(const Window& window, const data::SchemaRef& input,
-                                               const Library& library) {
-  const TimeRange range{(data::timestamp_min + window.size).time_since_epoch().count(),
-                        data::timestamp_max.time_since_epoch().count()};
-  auto rows = OrderedRows::make(window, range, *input, library);
-  if (!rows) return std::move(rows).error();
+Result<std::unique_ptr<GroupedWindows>> make_rolling(const Window& window,
+                                                     const data::Schema& input,
+                                                     const Library& library) {
   const bool is_rows = window.form == WindowForm::rolling_rows;
-  auto schema =
-      window_schema(*input, rows->order_type(), is_rows ? WindowKey::none : WindowKey::with_end);
+  const bool slides = window.form == WindowForm::sliding;
+  auto rows = OrderedRows::make(window, input, library);
+  if (!rows) return std::move(rows).error();
+  auto schema = window_schema(input, rows->order_type(),
+                              grouped_key(window, is_rows ? WindowKey::none : WindowKey::with_end));
   if (!schema) return std::move(schema).error();
   if (is_rows) {
     return std::make_unique<RollingRowsOperator>(*std::move(schema), *std::move(rows),
                                                  static_cast<std::size_t>(window.rows));
   }
   return std::make_unique<RollingOperator>(*std::move(schema), *std::move(rows),
-                                           window.size.count());
+                                           window.size.count(), slides);
 }
 
 }  // namespace weir::flow::operators::internal

@@ -4,10 +4,17 @@
 
 #include <weir/flow/view/errc.hpp>
 #include <weir/runtime/try.hpp>
+#include <weir/storage/errc.hpp>
 
 namespace weir::flow::view::internal {
 
 Task<Result<Catalog>> Catalog::open(storage::Store* store) {
+  WEIR_CO_TRY(known, co_await store->spaces());
+  if (std::ranges::find(known, "weir.flow.state", &storage::SpaceInfo::name) != known.end()) {
+    co_return Error(Errc::corruption,
+                    "'weir.flow.state': the state of all views in one key space, which is not "
+                    "read any more");
+  }
   WEIR_CO_TRY(relations,
               co_await store->open_rows<std::uint64_t, RelationEntry>("weir.flow.relations"));
   WEIR_CO_TRY(names, co_await store->open_rows<std::string, std::uint64_t>("weir.flow.names"));
@@ -17,7 +24,6 @@ Task<Result<Catalog>> Catalog::open(storage::Store* store) {
               co_await store->open_state<std::uint64_t, AppendTotals>("weir.flow.appends"));
   WEIR_CO_TRY(dropped, co_await store->open_state<std::uint64_t, bool>("weir.flow.dropped"));
   WEIR_CO_TRY(ready, co_await store->open_rows<std::uint64_t, std::uint64_t>("weir.flow.ready"));
-  WEIR_CO_TRY(state, co_await store->open_state<EncodedKey, EncodedValue>("weir.flow.state"));
   WEIR_CO_TRY(progress, co_await store->open_state<std::uint64_t, Progress>("weir.flow.progress"));
   co_return Catalog(store, {.relations = std::move(relations),
                             .names = std::move(names),
@@ -25,7 +31,6 @@ Task<Result<Catalog>> Catalog::open(storage::Store* store) {
                             .appends = std::move(appends),
                             .dropped = std::move(dropped),
                             .ready = std::move(ready),
-                            .state = std::move(state),
                             .progress = std::move(progress)});
 }
 
@@ -68,12 +73,12 @@ void Catalog::rename(storage::Transaction& transaction, std::uint64_t id, Relati
   transaction.put(spaces_.relations, id, entry);
 }
 
-void Catalog::remove(storage::Transaction& transaction, std::uint64_t id,
-                     const std::string& name) const {
+void Catalog::remove(storage::Transaction& transaction, std::uint64_t id, const std::string& name,
+                     RelationKind kind) const {
   transaction.remove(spaces_.names, name);
   transaction.remove(spaces_.relations, id);
   transaction.remove(spaces_.appends, id);
-  transaction.put(spaces_.dropped, id, true);
+  transaction.put(spaces_.dropped, id, kind == RelationKind::view);
 }
 
 Task<Result<std::vector<std::string>>> Catalog::readers(storage::Transaction& transaction,
@@ -98,52 +103,56 @@ Task<Result<EncodedRows>> Catalog::open_rows(std::uint64_t id) const {
   return store_->open_rows<EncodedKey, EncodedValue>("weir.flow.rows." + std::to_string(id));
 }
 
+Task<Result<FlowStateSpace>> Catalog::open_state(std::uint64_t id) const {
+  return store_->open_state<EncodedKey, EncodedValue>("weir.flow.state." + std::to_string(id));
+}
+
 Task<Result<>> Catalog::sweep() const {
   for (;;) {
     auto transaction = store_->begin();
     auto scan = transaction.scan(spaces_.dropped);
     WEIR_CO_TRY(dropped, co_await scan.next());
     if (!dropped) co_return {};
-    WEIR_CO_TRY(rows, co_await open_rows(dropped->key));
-    for (bool has_more = true; has_more;) {
-      WEIR_CO_TRY(more, co_await sweep_some(rows, dropped->key));
-      has_more = more;
-    }
+    WEIR_CO_TRY_VOID(co_await drop_spaces(dropped->key, dropped->value));
   }
 }
 
-/// False when there is nothing left.
-Task<Result<bool>> Catalog::sweep_some(EncodedRows rows, std::uint64_t id) const {
+Task<Result<>> Catalog::drop_spaces(std::uint64_t id, bool has_state) const {
+  WEIR_CO_TRY(rows, co_await open_rows(id));
+  std::optional<FlowStateSpace> state;
+  if (has_state) {
+    WEIR_CO_TRY(opened, co_await open_state(id));
+    state = std::move(opened);
+  }
   auto transaction = store_->begin();
-  WEIR_CO_TRY(is_clear, co_await clear_some(&transaction, rows, id));
-  if (is_clear) {
-    transaction.remove(spaces_.ready, id);
-    transaction.remove(spaces_.progress, id);
-    transaction.remove(spaces_.dropped, id);
-    transaction.forget_checkpoint(checkpoint_of(id));
-  }
-  WEIR_CO_TRY_VOID(co_await transaction.commit());
-  co_return !is_clear;
+  transaction.drop(rows);
+  if (state) transaction.drop(*state);
+  transaction.remove(spaces_.ready, id);
+  transaction.remove(spaces_.progress, id);
+  transaction.remove(spaces_.dropped, id);
+  transaction.forget_checkpoint(checkpoint_of(id));
+  const auto committed = co_await transaction.commit();
+  // Someone else has swept at the same time.
+  if (committed || committed.error() == storage::Errc::unknown_space) co_return {};
+  co_return committed.error();
 }
 
-Task<Result<bool>> Catalog::clear_some(storage::Transaction* transaction, EncodedRows rows,
-                                       std::uint64_t id) const {
+Task<Result<bool>> Catalog::clear_some(storage::Transaction* transaction,
+                                       std::shared_ptr<const RelationInfo> view) const {
   constexpr int at_once = 1'000;
   const auto reading = store_->read();
-  auto scan = reading.scan(rows);
+  auto scan = reading.scan(view->rows);
   int removed = 0;
   for (; removed < at_once; ++removed) {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) break;
-    transaction->remove(rows, row->key);
+    transaction->remove(view->rows, row->key);
   }
-  auto state = transaction->scan(
-      spaces_.state,
-      storage::KeyRange<EncodedKey>::between(flow_state_key(id, ""), flow_state_key(id + 1, "")));
+  auto state = transaction->scan(*view->state);
   for (; removed < at_once; ++removed) {
     WEIR_CO_TRY(entry, co_await state.next());
     if (!entry) break;
-    transaction->remove(spaces_.state, entry->key);
+    transaction->remove(*view->state, entry->key);
   }
   co_return removed < at_once;
 }
@@ -155,8 +164,17 @@ Task<Result<std::shared_ptr<const RelationInfo>>> Catalog::load(std::uint64_t id
   auto append = AppendFormat::make(entry);
   if (!append) co_return std::move(append).error();
   WEIR_CO_TRY(rows, co_await open_rows(id));
-  co_return std::make_shared<const RelationInfo>(
-      RelationInfo{id, std::move(entry), *std::move(format), std::move(rows), *std::move(append)});
+  std::optional<FlowStateSpace> state;
+  if (entry.kind == RelationKind::view) {
+    WEIR_CO_TRY(opened, co_await open_state(id));
+    state = std::move(opened);
+  }
+  co_return std::make_shared<const RelationInfo>(RelationInfo{.id = id,
+                                                              .entry = std::move(entry),
+                                                              .format = *std::move(format),
+                                                              .rows = std::move(rows),
+                                                              .state = std::move(state),
+                                                              .append = *std::move(append)});
 }
 
 }  // namespace weir::flow::view::internal

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <weir/flow/view/internal/append_format.hpp>
-#include <weir/flow/view/internal/flow_state.hpp>
 #include <weir/flow/view/internal/progress.hpp>
 #include <weir/flow/view/internal/relation_entry.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
@@ -23,12 +22,14 @@ namespace weir::flow::view::internal {
 ///     weir.flow.names       name -> id
 ///     weir.flow.counters    "relation" -> the greatest id that was given
 ///     weir.flow.appends     id of a ring buffer or series -> how far it has come
-///     weir.flow.dropped     ids of relations whose rows and state are still to be removed
+///     weir.flow.dropped     ids of relations whose key spaces are still to be dropped -> whether
+///                           there is state
 ///     weir.flow.ready       id of a view that may be read -> 1; 0 -> the version of the tables
 ///     that
 ///                           views show. As of a version, like every row
-///     weir.flow.state       the state of flows
 ///     weir.flow.progress    id of a view -> how far its flow has come
+///     weir.flow.rows.<id>   the rows of a relation
+///     weir.flow.state.<id>  the state of a view's flow
 class Catalog {
  public:
   static Task<Result<Catalog>> open(storage::Store* store);
@@ -42,14 +43,15 @@ class Catalog {
                const RelationEntry& entry) const;
   void rename(storage::Transaction& transaction, std::uint64_t id, RelationEntry entry,
               std::string name) const;
-  /// Its rows are for `sweep` to remove.
-  void remove(storage::Transaction& transaction, std::uint64_t id, const std::string& name) const;
-  /// Removes the rows of relations that were dropped, some at a time.
+  /// Its rows and state are for `sweep` to drop, once nobody writes there any more.
+  void remove(storage::Transaction& transaction, std::uint64_t id, const std::string& name,
+              RelationKind kind) const;
+  /// Drops what relations have left that were removed: for each one commit, however much that is.
   Task<Result<>> sweep() const;
   /// Removes some rows and entries of state of a view that is to be built again; true if those were
   /// the last. The transaction outlives the task.
-  Task<Result<bool>> clear_some(storage::Transaction* transaction, EncodedRows rows,
-                                std::uint64_t id) const;
+  Task<Result<bool>> clear_some(storage::Transaction* transaction,
+                                std::shared_ptr<const RelationInfo> view) const;
 
   /// With the rows of the relation.
   Task<Result<std::shared_ptr<const RelationInfo>>> load(std::uint64_t id,
@@ -75,7 +77,6 @@ class Catalog {
   }
   /// Its key among `ready`: no relation has the number 0.
   static constexpr std::uint64_t position_key = 0;
-  const FlowStateSpace& state() const noexcept { return spaces_.state; }
   const storage::StateSpace<std::uint64_t, Progress>& progress() const noexcept {
     return spaces_.progress;
   }
@@ -88,14 +89,14 @@ class Catalog {
     storage::StateSpace<std::uint64_t, AppendTotals> appends;
     storage::StateSpace<std::uint64_t, bool> dropped;
     storage::RowSpace<std::uint64_t, std::uint64_t> ready;
-    FlowStateSpace state;
     storage::StateSpace<std::uint64_t, Progress> progress;
   };
 
   Catalog(storage::Store* store, Spaces spaces) : store_(store), spaces_(std::move(spaces)) {}
 
   Task<Result<EncodedRows>> open_rows(std::uint64_t id) const;
-  Task<Result<bool>> sweep_some(EncodedRows rows, std::uint64_t id) const;
+  Task<Result<FlowStateSpace>> open_state(std::uint64_t id) const;
+  Task<Result<>> drop_spaces(std::uint64_t id, bool has_state) const;
 
   storage::Store* store_;
   Spaces spaces_;

@@ -215,6 +215,7 @@ class Coordinator final
   Result<Cycle> collect(std::span<const storage::ChangeRecord> records) const;
   bool needs_each_version(const Cycle& cycle) const;
   Task<Result<>> run_cycle(Cycle cycle);
+  static Flow::Filling filling_of(const FlowEntry& flow, const Cycle& cycle);
   std::vector<std::vector<FlowTask>> plan_tasks(const Cycle& cycle) const;
   Task<Result<>> commit(const Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
   Task<Result<>> commit_progress(Cycle cycle);

@@ -198,7 +198,7 @@ void Coordinator::add_anew(Cycle& cycle, std::uint64_t id) const {
 Task<Result<bool>> Coordinator::wipe_some(std::uint64_t id) {
   const FlowDefinitionRef definition = flows_.at(id).definition;
   auto transaction = store_->begin();
-  WEIR_CO_TRY(is_last, co_await catalog_->clear_some(&transaction, definition->view->rows, id));
+  WEIR_CO_TRY(is_last, co_await catalog_->clear_some(&transaction, definition->view));
   Progress progress = flows_.at(id).progress;
   if (is_last) {
     progress.is_wiping = false;

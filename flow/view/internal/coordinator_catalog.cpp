@@ -11,7 +11,7 @@
 namespace weir::flow::view::internal {
 
 Task<Result<>> Coordinator::load_catalog() {
-  pool_ = spawn<Pool>({.name = "pool"}, store_, catalog_->state(), options_.flow, options_.workers);
+  pool_ = spawn<Pool>({.name = "pool"}, store_, options_.flow, options_.workers);
   WEIR_CO_TRY_VOID(co_await begin_position());
   auto reading = store_->read();
   catalog_version_ = reading.version();

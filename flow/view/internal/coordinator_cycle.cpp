@@ -91,6 +91,18 @@ bool Coordinator::needs_each_version(const Cycle& cycle) const {
   return false;
 }
 
+/// Whether the flow is taking the rows that were there before it, if that matters to it. It has
+/// them all when it is live, not before: those that it reads may be taking theirs.
+Flow::Filling Coordinator::filling_of(const FlowEntry& flow, const Cycle& cycle) {
+  if (!flow.traits.needs_each_version) return Flow::Filling::none;
+  if (flow.progress.phase != ViewPhase::backfilling) {
+    return flow.progress.has_all_rows() ? Flow::Filling::none : Flow::Filling::begun;
+  }
+  const auto moved = cycle.progress.find(flow.definition->id());
+  const bool ends = moved != cycle.progress.end() && moved->second.phase == ViewPhase::live;
+  return ends ? Flow::Filling::ended : Flow::Filling::begun;
+}
+
 /// For each worker, what it has to do: the flows that are touched, and those who read their views.
 std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) const {
   std::set<std::uint64_t> touched;
@@ -100,6 +112,8 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
   std::set<std::uint64_t> flows;
   for (const auto& [id, chunks] : cycle.chunks) flows.insert(id);
   flows.insert(cycle.ticks.begin(), cycle.ticks.end());
+  for (const auto& [id, progress] : cycle.progress)
+    if (filling_of(flows_.at(id), cycle) == Flow::Filling::ended) flows.insert(id);
   for (const std::uint64_t id : touched)
     if (const auto readers = readers_.find(id); readers != readers_.end())
       flows.insert(readers->second.begin(), readers->second.end());
@@ -112,6 +126,7 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
     if (const auto chunks = cycle.chunks.find(*at); chunks != cycle.chunks.end())
       task.chunks = chunks->second;
     if (cycle.ticks.contains(*at)) task.tick = store_->time();
+    task.filling = filling_of(flow, cycle);
     tasks[flow.worker].push_back(std::move(task));
     if (const auto readers = readers_.find(*at); readers != readers_.end())
       flows.insert(readers->second.begin(), readers->second.end());
@@ -158,8 +173,7 @@ Task<Result<>> Coordinator::commit(const Cycle& cycle, const std::vector<FlowOut
   bool has_writes = false;
   for (const FlowOutcome& outcome : outcomes) {
     if (!outcome.result) continue;
-    has_writes |= write_result(transaction, catalog_->state(), *flows_.at(outcome.flow).definition,
-                               *outcome.result);
+    has_writes |= write_result(transaction, *flows_.at(outcome.flow).definition, *outcome.result);
   }
   for (const auto& [id, progress] : cycle.progress) {
     has_writes = true;

@@ -86,11 +86,13 @@ Result<FlowResult> Flow::run(const Work& work, bool may_wait) {
   std::vector<operators::Graph::SourceChanges> changes;
   for (const Input& input : work.inputs)
     changes.push_back({definition_->sources()[input.source].name, input.batch});
+  graph_->set_filling(work.filling != Filling::none);
   auto result = graph_->run(changes);
-  if (result && work.tick) {
-    auto ticked = graph_->tick(*work.tick);
-    result = ticked ? result->with(*ticked) : std::move(ticked);
-  }
+  const auto add = [&result](Result<data::ChangeBatch> more) {
+    result = more ? result->with(*more) : std::move(more);
+  };
+  if (result && work.tick) add(graph_->tick(*work.tick));
+  if (result && work.filling == Filling::ended) add(graph_->filled());
   if (!result) return std::move(result).error();
   auto rows = write_rows(*result);
   if (!rows) return std::move(rows).error();

@@ -46,9 +46,13 @@ class Flow {
     data::ChangeBatch batch;
   };
 
+  /// Whether rows come that were there before the view.
+  enum class Filling : std::uint8_t { none, begun, ended };
+
   struct Work {
     std::vector<Input> inputs;
-    std::optional<data::Timestamp> tick;
+    std::optional<data::Timestamp> tick = {};
+    Filling filling = Filling::none;
   };
 
   static Result<std::unique_ptr<Flow>> make(FlowDefinitionRef definition,

@@ -99,9 +99,10 @@ Task<Result<FlowResult>> run_flow(Flow* flow, Flow::Work work) {
   co_return result;
 }
 
-bool write_result(storage::Transaction& transaction, const FlowStateSpace& state,
-                  const FlowDefinition& definition, const FlowResult& result) {
+bool write_result(storage::Transaction& transaction, const FlowDefinition& definition,
+                  const FlowResult& result) {
   const EncodedRows& rows = definition.view->rows;
+  const FlowStateSpace& state = *definition.view->state;
   for (const FlowResult::RowWrite& write : result.rows) {
     if (write.value) {
       transaction.put(rows, write.key, *write.value);
@@ -110,7 +111,7 @@ bool write_result(storage::Transaction& transaction, const FlowStateSpace& state
     }
   }
   for (const operators::State::Write& write : result.state) {
-    const EncodedKey key = flow_state_key(definition.id(), write.key);
+    const EncodedKey key{write.key};
     if (write.value) {
       transaction.put(state, key, flow_state_value(*write.value));
     } else {

@@ -37,6 +37,7 @@ struct FlowTask {
   std::vector<Chunk> chunks = {};
   /// Whether its operators are told the time; after its input.
   std::optional<data::Timestamp> tick = {};
+  Flow::Filling filling = Flow::Filling::none;
 };
 
 struct FlowOutcome {
@@ -53,8 +54,8 @@ Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& tas
 Task<Result<FlowResult>> run_flow(Flow* flow, Flow::Work work);
 
 /// The rows and the state of a view, as part of a transaction. False if nothing has changed.
-bool write_result(storage::Transaction& transaction, const FlowStateSpace& state,
-                  const FlowDefinition& definition, const FlowResult& result);
+bool write_result(storage::Transaction& transaction, const FlowDefinition& definition,
+                  const FlowResult& result);
 
 /// The next rows of a source, behind those that were taken; none if there are no more.
 Task<Result<data::ChangeBatch>> take_rows(const storage::ReadTransaction* reading,

@@ -15,13 +15,6 @@ std::string plain_value(std::string_view stored) {
 
 }  // namespace
 
-EncodedKey flow_state_key(std::uint64_t flow, std::string_view key) {
-  EncodedKey encoded;
-  storage::KeyCodec<std::uint64_t>::encode(flow, encoded.bytes);
-  encoded.bytes.append(key);
-  return encoded;
-}
-
 EncodedValue flow_state_value(std::string_view value) {
   EncodedValue encoded;
   if (value.empty() || value.front() == '\0') encoded.bytes.push_back('\0');
@@ -48,7 +41,7 @@ void FlowStateReader::remember(storage::Version version, Rows rows) {
 
 Result<std::optional<std::string>> FlowStateReader::get(std::string_view key) {
   if (const auto* write = find_submitted(key)) return write->value;
-  auto reading = store_->current_state().get(space_, flow_state_key(flow_, key));
+  auto reading = store_->current_state().get(space_, EncodedKey{std::string(key)});
   if (!may_wait_ && !reading.await_ready()) return operators::Errc::would_block;
   auto value = may_wait_ ? std::move(reading).blocking() : reading.await_resume();
   if (!value) return std::move(value).error();
@@ -92,8 +85,7 @@ Result<std::optional<operators::StateReader::Entry>> FlowStateReader::next(
     row = *std::move(read);
   }
   if (!row) return std::optional<Entry>();
-  const std::size_t prefix = flow_state_key(flow_, "").bytes.size();
-  return std::optional(Entry{row->key.bytes.substr(prefix), plain_value(row->value.bytes)});
+  return std::optional(Entry{std::move(row->key.bytes), plain_value(row->value.bytes)});
 }
 
 Result<std::optional<EncodedValue>> FlowStateReader::get_row(
@@ -108,8 +100,8 @@ Result<std::optional<EncodedValue>> FlowStateReader::get_row(
 
 Result<std::vector<operators::StateReader::Entry>> FlowStateReader::scan(const Range& range) {
   auto scan = store_->current_state().scan(
-      space_, storage::KeyRange<EncodedKey>::between(flow_state_key(flow_, range.from),
-                                                     flow_state_key(flow_, range.until)));
+      space_, storage::KeyRange<EncodedKey>::between(EncodedKey{std::string(range.from)},
+                                                     EncodedKey{std::string(range.until)}));
   const Overlay overlay = submitted_in(range);
   auto over = overlay.begin();
   std::vector<Entry> entries;

@@ -11,15 +11,11 @@
 #include <weir/flow/operator/state.hpp>
 #include <weir/flow/operator/state_reader.hpp>
 #include <weir/flow/view/internal/encoded.hpp>
+#include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/storage/store.hpp>
 
 namespace weir::flow::view::internal {
 
-/// Where the state of all flows is: the number of the flow, eight bytes, the greatest first, then
-/// the key of the entry.
-using FlowStateSpace = storage::StateSpace<EncodedKey, EncodedValue>;
-
-EncodedKey flow_state_key(std::uint64_t flow, std::string_view key);
 /// A value of the store is never empty: what is empty, or begins with a zero, gets a zero in front.
 EncodedValue flow_state_value(std::string_view value);
 
@@ -28,8 +24,8 @@ EncodedValue flow_state_value(std::string_view value);
 /// What the flow has submitted is its state before the store shows it: until then it is kept here.
 class FlowStateReader final : public operators::StateReader {
  public:
-  FlowStateReader(const storage::Store* store, FlowStateSpace space, std::uint64_t flow)
-      : store_(store), space_(std::move(space)), flow_(flow) {}
+  FlowStateReader(const storage::Store* store, FlowStateSpace space)
+      : store_(store), space_(std::move(space)) {}
 
   void set_may_wait(bool may_wait) noexcept { may_wait_ = may_wait; }
   /// Writes that were submitted as part of `version`, in order of their keys.
@@ -63,7 +59,6 @@ class FlowStateReader final : public operators::StateReader {
 
   const storage::Store* store_;
   FlowStateSpace space_;
-  std::uint64_t flow_;
   bool may_wait_ = false;
   std::deque<Submitted> submitted_;           // the oldest first
   std::deque<SubmittedRows> submitted_rows_;  // the oldest first

@@ -28,7 +28,7 @@ void Pool::on_start() {
   for (std::size_t number = 0; number < size_; ++number) {
     workers_.push_back(spawn<Worker>(
         {.name = "worker-" + std::to_string(number), .supervision = Supervision::restart()}, store_,
-        state_, options_));
+        options_));
   }
 }
 

@@ -33,8 +33,8 @@ struct DisplaceFlow {
 /// Fans a cycle out to the workers and brings together what they give.
 class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow, Drain> {
  public:
-  Pool(const storage::Store* store, FlowStateSpace state, FlowOptions options, std::size_t workers)
-      : store_(store), state_(std::move(state)), options_(options), size_(workers) {}
+  Pool(const storage::Store* store, FlowOptions options, std::size_t workers)
+      : store_(store), options_(options), size_(workers) {}
 
   void on_start();
   Task<std::vector<FlowOutcome>> on(Submit cycle);
@@ -45,7 +45,6 @@ class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow, Drain
 
  private:
   const storage::Store* store_;
-  FlowStateSpace state_;
   FlowOptions options_;
   std::size_t size_;
   std::vector<Worker::Ref> workers_;

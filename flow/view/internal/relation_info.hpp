@@ -12,6 +12,8 @@
 namespace weir::flow::view::internal {
 
 using EncodedRows = storage::RowSpace<EncodedKey, EncodedValue>;
+/// Where the state of a view's flow is, by the keys of its entries.
+using FlowStateSpace = storage::StateSpace<EncodedKey, EncodedValue>;
 
 /// All that is needed to read and write a table or view.
 struct RelationInfo {
@@ -19,7 +21,8 @@ struct RelationInfo {
   RelationEntry entry;
   RowFormat format;
   EncodedRows rows;
-  std::optional<AppendFormat> append;  // of ring buffers and series
+  std::optional<FlowStateSpace> state;  // of views
+  std::optional<AppendFormat> append;   // of ring buffers and series
 };
 
 }  // namespace weir::flow::view::internal

@@ -47,8 +47,7 @@ Task<Result<bool>> TransactionalFlows::wipe_some(std::uint64_t id) {
   WEIR_CO_TRY_VOID(co_await reach_last());
   View& view = views_.at(id);
   auto transaction = store_->begin();
-  WEIR_CO_TRY(is_last,
-              co_await catalog_->clear_some(&transaction, view.definition->view->rows, id));
+  WEIR_CO_TRY(is_last, co_await catalog_->clear_some(&transaction, view.definition->view));
   Progress progress = view.progress;
   if (is_last) {
     progress.is_wiping = false;
@@ -83,6 +82,9 @@ Task<Result<bool>> TransactionalFlows::fill_some(std::uint64_t id) {
     progress.phase = ViewPhase::live;
     progress.failures = 0;
     progress.error.clear();
+    // Also without rows: operators may have waited for the last.
+    if (!piece) piece.emplace(FlowTask{.flow = id, .backfill = progress.backfill});
+    piece->filling = Flow::Filling::ended;
   }
   if (progress == views_.at(id).progress) co_return false;
   Pass pass{.piece = std::move(piece)};
@@ -119,6 +121,7 @@ Task<Result<std::optional<FlowTask>>> TransactionalFlows::read_piece(std::uint64
   }
   if (task.chunks.empty()) co_return std::optional<FlowTask>();
   task.backfill = progress->backfill;
+  task.filling = Flow::Filling::begun;
   co_return std::optional(std::move(task));
 }
 

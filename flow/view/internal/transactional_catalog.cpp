@@ -69,7 +69,7 @@ Task<Result<>> TransactionalFlows::add(std::uint64_t id, RelationEntry entry) {
 
 Result<> TransactionalFlows::make_flow(View& view, bool is_new) {
   auto flow = Flow::make(view.definition, options_.flow,
-                         FlowStateReader(store_, catalog_->state(), view.definition->id()), is_new);
+                         FlowStateReader(store_, *view.definition->view->state), is_new);
   if (!flow) return std::move(flow).error();
   view.flow = *std::move(flow);
   return {};

@@ -74,10 +74,12 @@ std::set<std::uint64_t> TransactionalFlows::touched_by(const Pass& pass) const {
 Task<Result<>> TransactionalFlows::run_view(Pass* pass, std::uint64_t id) {
   View& view = views_.at(id);
   FlowTask task{.flow = id, .backfill = view.progress.backfill};
+  if (view.progress.phase == ViewPhase::backfilling) task.filling = Flow::Filling::begun;
   if (pass->piece && pass->piece->flow == id) task = *pass->piece;
   WEIR_CO_TRY(inputs, inputs_of(*view.flow, task, pass->changes, pass->produced));
-  if (inputs.empty()) co_return {};
-  WEIR_CO_TRY(result, co_await run_flow(view.flow.get(), {std::move(inputs), std::nullopt}));
+  if (inputs.empty() && task.filling != Flow::Filling::ended) co_return {};
+  WEIR_CO_TRY(result,
+              co_await run_flow(view.flow.get(), {std::move(inputs), std::nullopt, task.filling}));
   if (!result.changes.is_empty()) pass->produced.push_back({view.definition->view, result.changes});
   pass->outcomes.push_back({id, std::move(result)});
   co_return {};
@@ -85,8 +87,7 @@ Task<Result<>> TransactionalFlows::run_view(Pass* pass, std::uint64_t id) {
 
 void TransactionalFlows::write(storage::Transaction& transaction, const Pass& pass) const {
   for (const FlowOutcome& outcome : pass.outcomes)
-    write_result(transaction, catalog_->state(), *views_.at(outcome.flow).definition,
-                 *outcome.result);
+    write_result(transaction, *views_.at(outcome.flow).definition, *outcome.result);
 }
 
 /// What was run is part of a commit, or forgotten.

@@ -7,8 +7,8 @@ namespace weir::flow::view::internal {
 
 Result<FlowTraits> Worker::on(AddFlow add) {
   const std::uint64_t id = add.definition->id();
-  auto flow = Flow::make(std::move(add.definition), options_, FlowStateReader(store_, state_, id),
-                         add.is_new);
+  FlowStateReader state(store_, *add.definition->view->state);
+  auto flow = Flow::make(std::move(add.definition), options_, std::move(state), add.is_new);
   if (!flow) return std::move(flow).error();
   const FlowTraits traits = (*flow)->traits();
   flows_.insert_or_assign(id, *std::move(flow));
@@ -37,10 +37,12 @@ Task<std::vector<FlowOutcome>> Worker::on(RunFlows cycle) {
       continue;
     }
     auto inputs = inputs_of(flow, task, *cycle.changes, produced);
-    if (inputs && inputs->empty() && !task.tick) continue;
+    const bool ends_filling = task.filling == Flow::Filling::ended;
+    if (inputs && inputs->empty() && !task.tick && !ends_filling) continue;
     ran_.insert(task.flow);
-    Result<FlowResult> result = inputs ? co_await run_flow(&flow, {*std::move(inputs), task.tick})
-                                       : Result<FlowResult>(inputs.error());
+    Result<FlowResult> result =
+        inputs ? co_await run_flow(&flow, {*std::move(inputs), task.tick, task.filling})
+               : Result<FlowResult>(inputs.error());
     if (result) {
       produced.push_back({flow.definition().view, result->changes});
     } else {

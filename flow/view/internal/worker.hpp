@@ -46,8 +46,7 @@ struct Drain {
 /// Runs the flows that it was given, one after the other.
 class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow, Drain> {
  public:
-  Worker(const storage::Store* store, FlowStateSpace state, FlowOptions options)
-      : store_(store), state_(std::move(state)), options_(options) {}
+  Worker(const storage::Store* store, FlowOptions options) : store_(store), options_(options) {}
 
   Task<std::vector<FlowOutcome>> on(RunFlows cycle);
   void on(EndCycle end);
@@ -57,7 +56,6 @@ class Worker final : public Actor<RunFlows, EndCycle, AddFlow, RemoveFlow, Drain
 
  private:
   const storage::Store* store_;
-  FlowStateSpace state_;
   FlowOptions options_;
   std::map<std::uint64_t, std::unique_ptr<Flow>> flows_;
   std::set<std::uint64_t> ran_;  // in the current cycle

@@ -12,7 +12,8 @@ std::string describe(const Window& window) {
   std::string text = "form " + std::to_string(static_cast<int>(window.form)) + " by " +
                      to_string(window.order) + " size " + data::to_string(window.size) + " hop " +
                      data::to_string(window.hop) + " offset " + data::to_string(window.offset) +
-                     " rows " + std::to_string(window.rows);
+                     " rows " + std::to_string(window.rows) + " every " +
+                     std::to_string(window.hop_rows);
   for (const std::string& column : window.per) text += " per " + column;
   return text;
 }
@@ -60,13 +61,9 @@ TEST(WindowProperty, EveryFormThatClosesPassesTheHarness) {
   using namespace std::chrono_literals;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     data::test::RandomData random(seed);
-    const HoppingOptions options{.size = std::chrono::seconds(random.below(10) + 1),
-                                 .hop = std::chrono::seconds(random.below(10) + 1),
-                                 .lateness = std::chrono::seconds(random.below(20)),
-                                 .emit = static_cast<WindowEmit>(random.below(2)),
-                                 .tick_period = 1s};
-    const Plan plan =
-        from("events", RandomEvents::schema()).window(hopping(data::col("at"), options));
+    Window window = random_closing_window(random);
+    window.tick_period = 1s;
+    const Plan plan = from("events", RandomEvents::schema()).window(window);
     OperatorHarness harness(plan, {.row_errors = RowErrorPolicy::drop, .is_retractable = false});
     RandomEvents events(random.one_in(4));
     for (int cycle = 0; cycle < 5; ++cycle) {
@@ -76,7 +73,8 @@ TEST(WindowProperty, EveryFormThatClosesPassesTheHarness) {
       if (random.one_in(3)) harness.add_tick(time);
     }
     const auto checked = harness.check();
-    ASSERT_TRUE(checked) << "seed " << seed << "\n" << checked.error().message();
+    ASSERT_TRUE(checked) << "seed " << seed << ": " << describe(window) << "\n"
+                         << checked.error().message();
   }
 }
 

@@ -106,8 +106,9 @@ TEST(Window, DatesAreTheirMidnight) {
 
 TEST(Window, ARowWithoutATimeCannotBeComputed) {
   const std::vector<std::pair<Row, data::Weight>> rows{{{1, "ann", Value()}, 1}, {event(2, 0s), 1}};
-  const auto forms = {tumbling(col("at"), 10s), session(col("at"), 10s),
-                      tumbling_rows(col("at"), 2), rolling(col("at"), 10s),
+  const auto forms = {tumbling(col("at"), 10s),    session(col("at"), 10s),
+                      tumbling_rows(col("at"), 2), hopping_rows(col("at"), {.rows = 2, .hop = 1}),
+                      rolling(col("at"), 10s),     sliding(col("at"), 10s),
                       rolling_rows(col("at"), 2)};
   for (const Window& window : forms) {
     EXPECT_EQ(Flow(window).run(rows),
@@ -175,6 +176,27 @@ TEST(Window, EqualRowsMayBeInSeveralWindowsByRows) {
             "+2 1 [1, 1]\n+1 1 [1, 2]\n+1 2 [1, 2]\n+1 2 [2, 2]\n");
 }
 
+TEST(Window, HoppingRowsOverlapOrLeaveRowsOut) {
+  Flow flow(hopping_rows(col("at"), {.rows = 3, .hop = 2}));
+  EXPECT_EQ(flow.run({{event(1, 1s), 1}, {event(2, 2s), 1}, {event(4, 4s), 1}}),
+            "+1 1 [1, 4]\n+1 2 [1, 4]\n+1 4 [1, 4]\n+1 4 [4, 4]\n");
+  EXPECT_EQ(flow.run({{event(3, 3s), 1}}),
+            "+1 1 [1, 3]\n-1 1 [1, 4]\n+1 2 [1, 3]\n-1 2 [1, 4]\n+1 3 [1, 3]\n+1 3 [3, 4]\n"
+            "-1 4 [1, 4]\n+1 4 [3, 4]\n-1 4 [4, 4]\n");
+  Flow gaps(hopping_rows(col("at"), {.rows = 1, .hop = 2}));
+  EXPECT_EQ(gaps.run({{event(1, 1s), 1}, {event(2, 2s), 1}, {event(3, 3s), 1}}),
+            "+1 1 [1, 1]\n+1 3 [3, 3]\n");
+}
+
+TEST(Window, SlidingHasAWindowWheneverRowsComeOrLeave) {
+  Flow flow(sliding(col("at"), 10s));
+  EXPECT_EQ(flow.run({{event(1, 0s), 1}, {event(2, 6s), 1}}),
+            "+1 1 [-10, 0]\n+1 1 [-4, 6]\n+1 2 [-4, 6]\n+1 2 [0, 10]\n");
+  // One that comes just as the first leaves.
+  EXPECT_EQ(flow.run({{event(3, 10s), 1}}), "+1 3 [0, 10]\n+1 3 [6, 16]\n");
+  EXPECT_EQ(flow.run({{event(1, 0s), -1}}), "-1 1 [-10, 0]\n-1 1 [-4, 6]\n");
+}
+
 TEST(Window, RollingHasBothItsStartAndItsEnd) {
   Flow flow(rolling(col("at"), 10s));
   EXPECT_EQ(flow.run({{event(1, 0s), 1}, {event(2, 10s), 1}, {event(3, 20s), 1}}),
@@ -194,8 +216,10 @@ TEST(Window, RollingRowsHaveThoseBeforeThem) {
 }
 
 TEST(Window, NamesARowThatWentWithoutHavingCome) {
-  for (const Window& window : {session(col("at"), 10s), tumbling_rows(col("at"), 2),
-                               rolling(col("at"), 10s), rolling_rows(col("at"), 2)}) {
+  for (const Window& window :
+       {session(col("at"), 10s), tumbling_rows(col("at"), 2),
+        hopping_rows(col("at"), {.rows = 2, .hop = 1}), rolling(col("at"), 10s),
+        sliding(col("at"), 10s), rolling_rows(col("at"), 2)}) {
     EXPECT_EQ(Flow(window).run({{event(1, 0s), -1}}),
               "unknown row: window: row (1, 'ann', 1970-01-01T00:00:00Z) went more often than it "
               "came");
@@ -208,7 +232,13 @@ TEST(Window, ThePrimaryKeyTellsTheWindowsOfARowApart) {
   EXPECT_EQ(key_of(session(col("at"), 1s)), "id");
   EXPECT_EQ(key_of(tumbling_rows(col("at"), 1)), "id");
   EXPECT_EQ(key_of(rolling(col("at"), 1s)), "id, window_end");
+  EXPECT_EQ(key_of(sliding(col("at"), 1s)), "id, window_end");
   EXPECT_EQ(key_of(rolling_rows(col("at"), 1)), "");
+  EXPECT_EQ(key_of(hopping_rows(col("at"), {.rows = 2, .hop = 1})), "");
+  EXPECT_EQ(key_of(hopping_rows(col("at"), {.rows = 2, .hop = 2})), "id");
+  EXPECT_EQ(key_of(tumbling(col("at"), 1s, {.lateness = 0s})), "id, window_start");
+  EXPECT_EQ(key_of(session(col("at"), 1s, {.lateness = 0s})), "");
+  EXPECT_EQ(key_of(rolling(col("at"), 1s, {.lateness = 0s})), "");
 }
 
 TEST(Window, RefusesLengthsThatMakeNoWindows) {
@@ -235,6 +265,15 @@ TEST(Window, RefusesTooManyWindowsForARow) {
             "invalid argument: window: a row would be in more than 10'000 windows");
   EXPECT_EQ(refusal(tumbling_rows(col("at"), 0)),
             "invalid argument: window: a window must have a row at least");
+  EXPECT_EQ(refusal(hopping_rows(col("at"), {.rows = 0, .hop = 1})),
+            "invalid argument: window: a window must have a row at least");
+  EXPECT_EQ(refusal(hopping_rows(col("at"), {.rows = 1})),
+            "invalid argument: window: the hop of windows must be a row at least");
+  EXPECT_EQ(refusal(hopping_rows(col("at"), {.rows = 10'000, .hop = 1})), "none");
+  EXPECT_EQ(refusal(hopping_rows(col("at"), {.rows = 10'001, .hop = 1})),
+            "invalid argument: window: a row would be in more than 10'000 windows");
+  EXPECT_EQ(refusal(session(col("at"), 1s, {.lateness = -1s})),
+            "invalid argument: window: a lateness cannot be -PT1S");
 }
 
 TEST(Window, RefusesColumnsThatDoNotFit) {

@@ -177,13 +177,41 @@ TEST_F(DatabaseTest, DropsATableWithItsRows) {
   Relation orders = run(database().create_table("orders", orders_schema)).value();
   std::vector<Row> rows;
   for (int id = 0; id < 2'500; ++id) rows.push_back({id, "apples", 1});
-  insert(orders, rows);
+  const storage::Version before = insert(orders, rows);
   ASSERT_TRUE(run(database().drop_table("orders")));
+  // However many rows there are: one commit for its name, one for all of them.
+  EXPECT_EQ(store().version().number, before.number + 2);
+  EXPECT_EQ(spaces_of("weir.flow.rows.").size(), 0u);
   EXPECT_EQ(run(database().drop_table("orders")).error(), Errc::unknown_relation);
-  EXPECT_EQ(rows_of(orders), "");
+  auto scan = database().read().scan(orders);
+  EXPECT_EQ(run(scan.next()).error(), Errc::unknown_relation);
+  EXPECT_EQ(run(database().read().get(orders, {1})).error(), Errc::unknown_relation);
+  EXPECT_EQ(run(database().read_at(before).value().get(orders, {1})).value().value(),
+            (Row{1, "apples", 1}));
   // The name is free, and what was there does not come back.
   orders = run(database().create_table("orders", orders_schema)).value();
   EXPECT_EQ(rows_of(orders), "");
+}
+
+TEST_F(DatabaseTest, DropsWhatACrashLeftToBeDropped) {
+  using internal::EncodedKey;
+  using internal::EncodedValue;
+  ASSERT_TRUE(run(store().open_rows<EncodedKey, EncodedValue>("weir.flow.rows.99")));
+  ASSERT_TRUE(run(store().open_state<EncodedKey, EncodedValue>("weir.flow.state.99")));
+  auto dropped = run(store().open_state<std::uint64_t, bool>("weir.flow.dropped")).value();
+  auto transaction = store().begin();
+  transaction.put(dropped, 99, true);
+  ASSERT_TRUE(run(transaction.commit()));
+  reopen();
+  EXPECT_EQ(spaces_of("weir.flow.rows.").size(), 0u);
+  EXPECT_EQ(spaces_of("weir.flow.state.").size(), 0u);
+}
+
+TEST_F(DatabaseTest, RefusesStateOfAnEarlierLayout) {
+  using internal::EncodedKey;
+  using internal::EncodedValue;
+  ASSERT_TRUE(run(store().open_state<EncodedKey, EncodedValue>("weir.flow.state")));
+  EXPECT_EQ(open_again({}).error(), Errc::corruption);
 }
 
 }  // namespace

@@ -15,16 +15,18 @@ namespace {
 using operators::State;
 using operators::StateReader;
 
-constexpr std::uint64_t flow = 7;
 constexpr storage::Version never{1'000'000};
 
 class FlowStateTest : public ::testing::Test {
  protected:
   using Model = std::map<std::string, std::string>;
 
-  void write(std::uint64_t of, const std::string& key, const std::string& value) {
+  FlowStateSpace open(const std::string& name) {
+    return system_.run(store_.open_state<EncodedKey, EncodedValue>(name)).value();
+  }
+  void write(const FlowStateSpace& space, const std::string& key, const std::string& value) {
     auto transaction = store_.begin();
-    transaction.put(space_, flow_state_key(of, key), flow_state_value(value));
+    transaction.put(space, EncodedKey{key}, flow_state_value(value));
     ASSERT_TRUE(system_.run(transaction.commit()));
   }
   static std::vector<StateReader::Entry> expected(const Model& model,
@@ -44,9 +46,8 @@ class FlowStateTest : public ::testing::Test {
 
   ActorSystem system_;
   storage::Store store_ = storage::Store::open(system_).value();
-  FlowStateSpace space_ =
-      system_.run(store_.open_state<EncodedKey, EncodedValue>("weir.flow.state")).value();
-  FlowStateReader reader_{&store_, space_, flow};
+  FlowStateSpace space_ = open("state");
+  FlowStateReader reader_{&store_, space_};
 };
 
 TEST_F(FlowStateTest, WhatWasSubmittedTakesThePlaceOfWhatIsStoredAtRandom) {
@@ -54,14 +55,15 @@ TEST_F(FlowStateTest, WhatWasSubmittedTakesThePlaceOfWhatIsStoredAtRandom) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     data::test::RandomData random(seed);
-    FlowStateReader reader(&store_, space_, seed);
+    const FlowStateSpace space = open("state." + std::to_string(seed));
+    FlowStateReader reader(&store_, space);
     reader.set_may_wait(true);
     Model model;
     const auto key = [&] { return std::string(1, static_cast<char>('a' + random.below(12))); };
     for (std::uint64_t count = random.below(8); count > 0; --count) {
       const std::string stored = key();
       model[stored] = "stored";
-      write(seed, stored, "stored");
+      write(space, stored, "stored");
     }
     for (std::uint64_t commit = random.below(4); commit > 0; --commit) {
       std::map<std::string, State::Write> writes;
@@ -92,7 +94,7 @@ TEST_F(FlowStateTest, WhatTheStoreHasIsNotRememberedAnyMore) {
   reader_.set_may_wait(true);
   reader_.remember(store_.version().next(), {{"a", "submitted"}});
   EXPECT_EQ(reader_.get("a").value(), "submitted");
-  write(flow, "a", "stored");
+  write(space_, "a", "stored");
   EXPECT_EQ(reader_.get("a").value(), "submitted");
   reader_.refresh();
   EXPECT_EQ(reader_.get("a").value(), "stored");

@@ -13,17 +13,14 @@
 #include <weir/flow/operator/graph.hpp>
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
-#include <weir/runtime/actor.hpp>
 #include <weir/runtime/explore_gtest.hpp>
-#include <weir/runtime/try.hpp>
 #include <weir/storage/engine/simulated_disk.hpp>
-#include <weir/storage/errc.hpp>
 #include <weir/tests/flow/operator/support/oracle.hpp>
 #include <weir/tests/flow/operator/support/random_plan.hpp>
 #include <weir/tests/flow/operator/support/random_table.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
-#include <weir/tests/runtime/support.hpp>
-#include <weir/tests/storage/support/long_run.hpp>
+#include <weir/tests/flow/view/support/exploring.hpp>
+#include <weir/tests/flow/view/support/writer.hpp>
 
 namespace weir::flow::view {
 namespace {
@@ -33,63 +30,6 @@ using operators::test::describe;
 using operators::test::History;
 using operators::test::RandomTable;
 using operators::test::Rows;
-
-struct Work {};
-
-/// Changes a table, a ring buffer and a series at random, in transactions of a few rows.
-class Writer final : public Actor<Work> {
- public:
-  Writer(const Database* database, std::vector<Relation> relations, std::uint64_t seed, int commits)
-      : database_(database), relations_(std::move(relations)), random_(seed), commits_(commits) {}
-
-  Task<> on(Work) {
-    for (; commits_ > 0; --commits_)
-      if (!co_await write()) co_return;
-  }
-
- private:
-  /// False when the store is gone.
-  Task<bool> write() {
-    auto transaction = database_->begin();
-    for (std::uint64_t count = random_.below(5) + 1; count > 0; --count) {
-      const auto changed = co_await change(&transaction);
-      if (!changed) co_return false;
-    }
-    const auto version = co_await transaction.commit();
-    co_return version || version.error() == storage::Errc::conflict;
-  }
-
-  Task<Result<>> change(Transaction* transaction) {
-    const Relation& relation = relations_[random_.below(relations_.size())];
-    if (relation.is_appended()) {
-      WEIR_CO_TRY_VOID(
-          co_await transaction->append(relation, random_.row(*relation.append_schema())));
-      co_return {};
-    }
-    const data::Value id(static_cast<std::int64_t>(random_.below(12)));
-    WEIR_CO_TRY(before, co_await transaction->get(relation, {id}));
-    if (before && random_.one_in(3)) co_return co_await transaction->remove(relation, {id});
-    Row row = random_.row(*relation.schema());
-    row[0] = id;
-    co_return co_await transaction->upsert(relation, std::move(row));
-  }
-
-  const Database* database_;
-  std::vector<Relation> relations_;
-  data::test::RandomData random_;
-  int commits_;
-};
-
-Task<Result<Rows>> read_rows(Snapshot snapshot, Relation relation) {
-  Rows rows;
-  auto scan = snapshot.scan(relation);
-  for (;;) {
-    WEIR_CO_TRY(batch, co_await scan.next(7));
-    if (batch.is_empty()) break;
-    operators::test::add(rows, batch);
-  }
-  co_return rows;
-}
 
 class Scenario {
  public:
@@ -167,9 +107,10 @@ class Scenario {
       relations.push_back(simulation_.run(database_->relation(source.name())).value());
     for (std::uint64_t writers = 1 + random_.below(2); writers > 0; --writers) {
       simulation_.system()
-          .spawn<Writer>(&*database_, relations, simulation_.random(),
-                         1 + static_cast<int>(random_.below(10)))
-          .send<Work>();
+          .spawn<test::Writer>(
+              &*database_, relations, simulation_.random(),
+              test::WriterOptions{.commits = 1 + static_cast<int>(random_.below(10)), .ids = 12})
+          .send<test::Work>();
     }
   }
 
@@ -191,7 +132,7 @@ class Scenario {
 
   Rows rows_at(storage::Version version, const std::string& name) {
     const Relation relation = simulation_.run(database_->relation(name)).value();
-    return simulation_.run(read_rows(database_->read_at(version).value(), relation)).value();
+    return simulation_.run(test::read_rows(database_->read_at(version).value(), relation)).value();
   }
 
   /// What each view is when it shows a version, commit by commit.
@@ -224,7 +165,7 @@ class Scenario {
         const storage::Version shown = relation.is_transactional() ? version : position;
         if (shown == storage::Version{}) continue;
         const auto found =
-            simulation_.run(read_rows(database_->read_at(version).value(), relation));
+            simulation_.run(test::read_rows(database_->read_at(version).value(), relation));
         if (!found && found.error() == Errc::not_ready) continue;
         ASSERT_TRUE(found) << found.error().message();
         ASSERT_EQ(operators::test::to_string(*found),
@@ -247,10 +188,7 @@ class Scenario {
 };
 
 TEST(ViewSimulation, I12ViewsThatDependOnHistoryAreWhatEveryCommitMadeOfThem) {
-  const auto seeds = static_cast<std::uint64_t>(weir::testing::scaled(80));
-  explore_in_test(
-      {.seeds = storage::test::lengthened(seeds), .first_seed = storage::test::first_seed()},
-      [](Simulation& simulation) { Scenario(simulation).run(); });
+  explore_in_test(test::exploring(80), [](Simulation& simulation) { Scenario(simulation).run(); });
 }
 
 }  // namespace

@@ -16,17 +16,14 @@
 #include <weir/flow/operator/operator_registry.hpp>
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
-#include <weir/runtime/actor.hpp>
-#include <weir/runtime/ask_all.hpp>
 #include <weir/runtime/explore_gtest.hpp>
-#include <weir/runtime/try.hpp>
 #include <weir/storage/engine/simulated_disk.hpp>
-#include <weir/storage/errc.hpp>
 #include <weir/tests/flow/operator/support/oracle.hpp>
 #include <weir/tests/flow/operator/support/random_plan.hpp>
 #include <weir/tests/flow/operator/support/random_table.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
 #include <weir/tests/flow/view/support/exploring.hpp>
+#include <weir/tests/flow/view/support/writer.hpp>
 
 namespace weir::flow::view {
 namespace {
@@ -35,47 +32,6 @@ using namespace std::chrono_literals;
 using operators::test::describe;
 using operators::test::RandomTable;
 using operators::test::Rows;
-
-struct Work {};
-
-/// Changes tables at random, in transactions of a few rows.
-class Writer final : public Actor<Work> {
- public:
-  Writer(const Database* database, std::vector<Relation> tables, std::uint64_t seed, int commits)
-      : database_(database), tables_(std::move(tables)), random_(seed), commits_(commits) {}
-
-  Task<> on(Work) {
-    for (; commits_ > 0; --commits_)
-      if (!co_await write()) co_return;
-  }
-
- private:
-  /// False when the store is gone.
-  Task<bool> write() {
-    auto transaction = database_->begin();
-    for (std::uint64_t count = random_.below(5) + 1; count > 0; --count) {
-      const auto changed = co_await change(&transaction);
-      if (!changed) co_return false;
-    }
-    const auto version = co_await transaction.commit();
-    co_return version || version.error() == storage::Errc::conflict;
-  }
-
-  Task<Result<>> change(Transaction* transaction) {
-    const Relation& table = tables_[random_.below(tables_.size())];
-    const data::Value id(static_cast<std::int64_t>(random_.below(20)));
-    WEIR_CO_TRY(before, co_await transaction->get(table, {id}));
-    if (before && random_.one_in(3)) co_return co_await transaction->remove(table, {id});
-    Row row = random_.row(*table.schema());
-    row[0] = id;
-    co_return co_await transaction->upsert(table, std::move(row));
-  }
-
-  const Database* database_;
-  std::vector<Relation> tables_;
-  data::test::RandomData random_;
-  int commits_;
-};
 
 /// How often operators fail.
 struct Mood {
@@ -250,9 +206,10 @@ class Scenario {
       tables.push_back(simulation_.run(database_->relation(table.name())).value());
     for (std::uint64_t writers = random_.below(3); writers > 0; --writers) {
       simulation_.system()
-          .spawn<Writer>(&*database_, tables, simulation_.random(),
-                         1 + static_cast<int>(random_.below(8)))
-          .send<Work>();
+          .spawn<test::Writer>(
+              &*database_, tables, simulation_.random(),
+              test::WriterOptions{.commits = 1 + static_cast<int>(random_.below(8)), .ids = 20})
+          .send<test::Work>();
     }
   }
 

@@ -161,6 +161,54 @@ TEST_F(ViewTelemetryTest, OneTraceShowsACommitAndWhatBecameOfItInViews) {
   EXPECT_TRUE(find(spans, "flow.operator.apply", trace));
 }
 
+TEST_F(ViewTelemetryTest, TheTraceOfAWriterShowsItsTransactionalViews) {
+  RecordedSpans recorded;
+  open(recorded.telemetry());
+  write({{1, "apples", 1}, {2, "pears", 2}});
+  const auto plan = from(*orders_).filter(col("amount") > 1);
+  const Relation large =
+      run(database_->create_view("large", plan, {.update = ViewUpdate::transactional})).value();
+  ASSERT_TRUE(run(database_->fresh(large, store_->version())));
+  write({{3, "plums", 3}, {4, "figs", 0}});
+  close();
+  const auto spans = recorded.all();
+  const auto with_name = [&](std::string_view name) {
+    std::vector<SpanRecord> found;
+    for (const SpanRecord& span : spans)
+      if (span.name == name) found.push_back(span);
+    return found;
+  };
+  const auto process_in = [&](const SpanRecord& parent) {
+    const auto at = std::ranges::find_if(spans, [&](const SpanRecord& span) {
+      return span.name == "flow.worker.process" && span.parent == parent.context.span;
+    });
+    return at == spans.end() ? std::optional<SpanRecord>() : *at;
+  };
+  const telemetry::AttributeValue name(std::string("large"));
+  // It took the rows that were there, in a span that names it.
+  const auto fills = with_name("flow.transactional.fill");
+  ASSERT_FALSE(fills.empty());
+  EXPECT_EQ(*RecordedSpans::attribute(fills.front(), "flow.view"), name);
+  const auto taken = process_in(fills.front());
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(number(*taken, "flow.rows.in"), 2);
+  // It is part of the commit that came then, which is part of what the client did.
+  const auto commits = with_name("flow.transactional.commit");
+  ASSERT_EQ(commits.size(), 1u);
+  const auto writing = std::ranges::find_if(spans, [&](const SpanRecord& span) {
+    return span.name.ends_with("::Write") && span.context.trace == commits[0].context.trace;
+  });
+  EXPECT_NE(writing, spans.end());
+  EXPECT_EQ(number(commits[0], "flow.tables"), 1);
+  EXPECT_EQ(number(commits[0], "flow.views"), 1);
+  const auto process = process_in(commits[0]);
+  ASSERT_TRUE(process);
+  EXPECT_EQ(*RecordedSpans::attribute(*process, "flow.view"), name);
+  EXPECT_EQ(number(*process, "flow.rows.in"), 2);
+  EXPECT_EQ(number(*process, "flow.rows.out"), 1);
+  EXPECT_EQ(find(spans, "flow.operator.filter", commits[0].context.trace).has_value(), true);
+}
+
 TEST_F(ViewTelemetryTest, MetricsTellHowViewsAre) {
   telemetry::Telemetry telemetry({.measures_always = true}, {});
   open(&telemetry);

@@ -158,9 +158,14 @@ TEST_F(ViewTest, LeavesNothingBehindWhenItIsDropped) {
   };
   const Relation items = make();
   EXPECT_EQ(fresh_rows(items), "+1 ('apples')\n");
+  const storage::Version before = store().version();
+  ASSERT_EQ(spaces_of("weir.flow.state.").size(), 1u);
   ASSERT_TRUE(run(database().drop_view("items")));
   EXPECT_EQ(run(database().fresh(items, store().version())).error(), Errc::unknown_relation);
-  EXPECT_EQ(entries_of_flows(), 0u);
+  EXPECT_EQ(spaces_of("weir.flow.state.").size(), 0u);
+  EXPECT_EQ(spaces_of("weir.flow.rows.").size(), 1u);
+  auto scan = database().read_at(before).value().scan(items);
+  EXPECT_EQ(to_string(run(scan.next()).value()), "+1 ('apples')\n");
   EXPECT_EQ(fresh_rows(make()), "+1 ('apples')\n");
 }
 

@@ -144,6 +144,14 @@ Rows History::evaluate(const Plan& plan, const std::map<std::string, Rows>& sour
       numbered.emplace_back(number);
       add(rows, numbered, 1);
     }
+  } else if (const auto* window = dynamic_cast<const Window*>(&plan.spec());
+             window != nullptr && window->closes()) {
+    Closing& closing = closing_.try_emplace(node, *window, inputs[0].schema).first->second;
+    Rows changes = inputs[0].rows;
+    for (const auto& [row, weight] : closing.before) add(changes, row, -weight);
+    closing.history.apply(changes);
+    closing.before = inputs[0].rows;
+    rows = closing.history.rows();
   } else {
     rows = evaluate_step(plan, inputs, sources);
   }

@@ -6,6 +6,7 @@
 
 #include <weir/flow/operator/plan.hpp>
 #include <weir/tests/flow/operator/support/oracle_history.hpp>
+#include <weir/tests/flow/operator/support/oracle_window.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
 
 namespace weir::flow::operators::test {
@@ -28,9 +29,16 @@ class History {
   Rows evaluate(const Plan& plan, const std::map<std::string, Rows>& sources,
                 std::map<const Plan::Node*, Rows>& known);
 
+  struct Closing {
+    Closing(const Window& window, data::SchemaRef schema) : history(window, std::move(schema)) {}
+    ClosingHistory history;
+    Rows before = {};
+  };
+
   Plan plan_;
   std::map<const Plan::Node*, LatchHistory> latches_;
   std::map<const Plan::Node*, ArrivalHistory> arrivals_;
+  std::map<const Plan::Node*, Closing> closing_;
 };
 
 }  // namespace weir::flow::operators::test

@@ -1,6 +1,7 @@
 #include <weir/tests/flow/operator/support/oracle_window.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace weir::flow::operators::test {
@@ -32,8 +33,10 @@ Timestamp time(const Member& member) { return member.order.as<Timestamp>(); }
 Value order_of(const Window& window, const data::SchemaRef& schema, const Row& row) {
   const auto value = try_evaluate(window.order, schema, row);
   if (!value || value->is_null()) return {};
-  const bool is_time =
-      window.form != WindowForm::tumbling_rows && window.form != WindowForm::rolling_rows;
+  const bool is_by_rows = window.form == WindowForm::tumbling_rows ||
+                          window.form == WindowForm::hopping_rows ||
+                          window.form == WindowForm::rolling_rows;
+  const bool is_time = !is_by_rows || window.closes();
   if (!is_time || value->type() == data::Kind::timestamp) return *value;
   return Timestamp(value->as<data::Date>());
 }
@@ -63,11 +66,14 @@ void cut_at_gaps(const Window& window, const Members& members, Rows& out) {
   }
 }
 
-void cut_by_rows(const Window& window, const Members& members, Rows& out) {
-  for (std::size_t row = 0; row < members.size(); ++row) {
-    const std::size_t first = row - row % window.rows;
-    const std::size_t last = std::min<std::size_t>(first + window.rows, members.size()) - 1;
-    give(out, members[row].row, members[first].order, members[last].order);
+/// Those that are not full come only when they are given at once.
+void hop_by_rows(const Window& window, std::uint64_t hop, const Members& members, Rows& out) {
+  for (std::size_t first = 0; first < members.size(); first += hop) {
+    const bool is_full = window.rows <= members.size() - first;
+    if (!is_full && window.emit == WindowEmit::on_close) return;
+    const std::size_t last = is_full ? first + window.rows - 1 : members.size() - 1;
+    for (std::size_t row = first; row <= last; ++row)
+      give(out, members[row].row, members[first].order, members[last].order);
   }
 }
 
@@ -80,6 +86,15 @@ void roll(const Window& window, const Members& members, Rows& out) {
         give(out, member.row, end - window.size, end);
 }
 
+void slide(const Window& window, const Members& members, Rows& out) {
+  std::set<Timestamp> ends;
+  for (const Member& member : members) ends.insert({time(member), time(member) + window.size});
+  for (const Timestamp end : ends)
+    for (const Member& member : members)
+      if (time(member) > end - window.size && time(member) <= end)
+        give(out, member.row, end - window.size, end);
+}
+
 void roll_rows(const Window& window, const Members& members, Rows& out) {
   for (std::size_t last = 0; last < members.size(); ++last) {
     const std::size_t first = last - std::min<std::size_t>(last, window.rows);
@@ -89,11 +104,10 @@ void roll_rows(const Window& window, const Members& members, Rows& out) {
 }
 
 bool has_window(const Window& window, const Value& order) {
-  if (window.form == WindowForm::session)
-    return data::is_in_range(order.as<Timestamp>() + window.size);
-  if (window.form == WindowForm::rolling)
-    return data::is_in_range(order.as<Timestamp>() - window.size);
-  return true;
+  const bool has_before = window.form == WindowForm::rolling || window.form == WindowForm::sliding;
+  const bool has_behind = window.form == WindowForm::session || window.form == WindowForm::sliding;
+  return (!has_before || data::is_in_range(order.as<Timestamp>() - window.size)) &&
+         (!has_behind || data::is_in_range(order.as<Timestamp>() + window.size));
 }
 
 }  // namespace
@@ -118,12 +132,69 @@ Rows evaluate(const Window& window, const Rows& rows, const data::SchemaRef& sch
     switch (window.form) {
       case WindowForm::hopping: break;
       case WindowForm::session: cut_at_gaps(window, members, out); break;
-      case WindowForm::tumbling_rows: cut_by_rows(window, members, out); break;
+      case WindowForm::tumbling_rows: hop_by_rows(window, window.rows, members, out); break;
+      case WindowForm::hopping_rows: hop_by_rows(window, window.hop_rows, members, out); break;
       case WindowForm::rolling: roll(window, members, out); break;
+      case WindowForm::sliding: slide(window, members, out); break;
       case WindowForm::rolling_rows: roll_rows(window, members, out); break;
     }
   }
   return out;
+}
+
+void ClosingHistory::apply(const Rows& changes) {
+  std::optional<Timestamp> greatest;
+  for (const auto& [row, weight] : changes) {
+    const Value order = order_of(window_, schema_, row);
+    if (order.is_null() || !has_window(window_, order)) continue;
+    const bool is_hopping = window_.form == WindowForm::hopping;
+    const Rows panes = is_hopping ? evaluate(window_, Rows{{row, 1}}, schema_) : Rows{{row, 1}};
+    if (panes.empty()) continue;
+    std::size_t in_time = 0;
+    for (const auto& [pane, unused] : panes) {
+      if (is_hopping ? is_over(pane.back()) : is_late(order)) continue;
+      add(open_, pane, weight);
+      ++in_time;
+    }
+    late_rows_ += in_time == 0 ? 1 : 0;
+    if (weight > 0)
+      greatest = std::max(greatest.value_or(data::timestamp_min), order.as<Timestamp>());
+  }
+  if (greatest && window_.lateness) advance(*greatest - *window_.lateness);
+  close();
+}
+
+void ClosingHistory::advance(Timestamp to) {
+  watermark_ = std::max(watermark_, to);
+  close();
+}
+
+/// Sessions that are over go: rows that come later are in others.
+void ClosingHistory::close() {
+  if (window_.form != WindowForm::session) return;
+  for (const auto& [pane, weight] : evaluate(window_, open_, schema_)) {
+    if (!is_over(pane.back())) continue;
+    add(closed_, pane, weight);
+    add(open_, Row(pane.begin(), pane.end() - 2), -weight);
+  }
+}
+
+Rows ClosingHistory::rows() const {
+  Rows rows = window_.form == WindowForm::hopping ? open_ : evaluate(window_, open_, schema_);
+  if (window_.emit == WindowEmit::on_close)
+    std::erase_if(rows, [this](const auto& row) { return !is_over(row.first.back()); });
+  for (const auto& [row, weight] : closed_) add(rows, row, weight);
+  return rows;
+}
+
+bool ClosingHistory::is_over(const Value& end) const {
+  const bool has_end = window_.form != WindowForm::hopping && window_.form != WindowForm::session;
+  return has_end ? end.as<Timestamp>() < watermark_ : end.as<Timestamp>() <= watermark_;
+}
+
+bool ClosingHistory::is_late(const Value& order) const {
+  const bool is_session = window_.form == WindowForm::session;
+  return is_over(is_session ? Value(order.as<Timestamp>() + window_.size) : order);
 }
 
 }  // namespace weir::flow::operators::test

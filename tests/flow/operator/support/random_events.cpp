@@ -58,15 +58,28 @@ Window random_window(data::test::RandomData& random) {
   const data::Expression order = random.one_in(2) ? data::col("n") : time;
   WindowGroups groups;
   if (random.one_in(2)) groups.per.emplace_back("user");
-  switch (random.below(6)) {
+  switch (random.below(8)) {
     case 0: return tumbling(time, seconds(15), {.offset = seconds(20) - 10s});
     case 1:
       return hopping(time, {.size = seconds(15), .hop = seconds(8), .offset = seconds(20) - 10s});
     case 2: return session(time, seconds(4), groups);
     case 3: return tumbling_rows(order, random.below(5) + 1, groups);
     case 4: return rolling(time, seconds(6), groups);
+    case 5: return sliding(time, seconds(6), groups);
+    case 6:
+      return hopping_rows(order, {.rows = random.below(6) + 1, .hop = random.below(4) + 1}, groups);
     default: return rolling_rows(order, random.below(5), groups);
   }
+}
+
+Window random_closing_window(data::test::RandomData& random) {
+  Window window = random_window(random);
+  if (window.form == WindowForm::hopping)
+    window.size = window.hop * static_cast<std::int64_t>(random.below(3) + 1);
+  window.order = data::col("at");
+  window.lateness = std::chrono::seconds(random.below(30));
+  window.emit = static_cast<WindowEmit>(random.below(2));
+  return window;
 }
 
 }  // namespace weir::flow::operators::test

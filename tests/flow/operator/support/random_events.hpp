@@ -29,5 +29,7 @@ class RandomEvents {
 
 /// One that does not close.
 Window random_window(data::test::RandomData& random);
+/// One that does, with a lateness; a hopping one without gaps.
+Window random_closing_window(data::test::RandomData& random);
 
 }  // namespace weir::flow::operators::test

@@ -1,6 +1,7 @@
 #include <weir/tests/flow/operator/support/random_plan.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include <weir/flow/operator/extend.hpp>
@@ -147,21 +148,53 @@ Plan RandomPlan::window(const Plan& input) {
   const std::string column = column_of(schema);
   const data::DataType type = schema[*schema.find(column)].type;
   const bool is_time = type == data::Kind::timestamp || type == data::Kind::date;
-  if (!is_time) return input.window(tumbling_rows(col(column), 1 + random_.below(4)));
-  switch (random_.below(4)) {
+  if (!is_time) {
+    if (random_.one_in(2)) return input.window(tumbling_rows(col(column), 1 + random_.below(4)));
+    return input.window(
+        hopping_rows(col(column), {.rows = 1 + random_.below(4), .hop = 1 + random_.below(4)}));
+  }
+  switch (random_.below(5)) {
     case 0: return input.window(tumbling(col(column), 24h));
     case 1: return input.window(hopping(col(column), {.size = 3h, .hop = 1h}));
     case 2: return input.window(session(col(column), 1s));
+    case 3: return input.window(sliding(col(column), 1s));
     default: return input.window(rolling(col(column), 1s));
   }
 }
 
-/// A gate, where there is a primary key; a ring buffer; a series, where a column can be its key.
+/// Windows of any form that close by the times of rows, by a column of times if there is one.
+Plan RandomPlan::closing(const Plan& input) {
+  using namespace std::chrono_literals;
+  data::SchemaRef keeps;
+  const data::Schema& schema = schema_of(input, keeps);
+  std::optional<std::string> column;
+  for (const data::Field& field : schema.fields())
+    if (field.type == data::Kind::timestamp || field.type == data::Kind::date) column = field.name;
+  if (schema.find("window_start") || !column) return filter(input);
+  const auto emit = static_cast<WindowEmit>(random_.below(2));
+  // Times are centuries apart, or the same.
+  const std::chrono::hours lateness(random_.one_in(2) ? 0 : 24 * 365 * random_.below(1'000));
+  WindowGroups groups{.per = {}, .lateness = lateness, .emit = emit};
+  if (random_.one_in(3)) groups.per.push_back(column_of(schema));
+  const data::Expression time = col(*column);
+  switch (random_.below(6)) {
+    case 0: return input.window(tumbling(time, 24h, {.lateness = lateness, .emit = emit}));
+    case 1: return input.window(session(time, 24h, groups));
+    case 2: return input.window(tumbling_rows(time, 1 + random_.below(4), groups));
+    case 3:
+      return input.window(hopping_rows(time, {.rows = 3, .hop = 1 + random_.below(4)}, groups));
+    case 4: return input.window(sliding(time, 24h, groups));
+    default: return input.window(rolling(time, 24h, groups));
+  }
+}
+
+/// A gate, where there is a primary key; a ring buffer; a series, where a column can be its key;
+/// windows that close.
 Plan RandomPlan::historical(const Plan& input) {
   data::SchemaRef keeps;
   const data::Schema& schema = schema_of(input, keeps);
   const std::string suffix = std::to_string(schema.size());
-  const auto choice = random_.below(3);
+  const auto choice = random_.below(5);
   if (choice == 0 && !schema.primary_key().empty()) return input.gate(condition(schema));
   if (choice == 1) {
     for (const data::Field& field : schema.fields()) {
@@ -172,6 +205,7 @@ Plan RandomPlan::historical(const Plan& input) {
         return input.series(field.name, {.sequence = "s" + suffix});
     }
   }
+  if (choice > 2) return closing(input);
   return input.ring_buffer(1 + random_.below(12), {.position = "p" + suffix});
 }
 

@@ -33,6 +33,7 @@ class RandomPlan {
   Plan join(const Plan& input, std::size_t depth);
   Plan ordered(const Plan& input);
   Plan window(const Plan& input);
+  Plan closing(const Plan& input);
   Plan historical(const Plan& input);
   AggregateColumn aggregate_column(const data::Schema& schema);
   std::string column_of(const data::Schema& schema) {

@@ -78,15 +78,22 @@ class DatabaseTest : public ::testing::Test {
     }
   }
 
+  /// The names of key spaces that begin so.
+  std::vector<std::string> spaces_of(const std::string& prefix) {
+    std::vector<std::string> names;
+    for (const storage::SpaceInfo& space : run(store().spaces()).value())
+      if (space.name.starts_with(prefix)) names.push_back(space.name);
+    return names;
+  }
   /// All that flows have kept.
   std::size_t entries_of_flows() {
-    auto state =
-        run(store().open_state<internal::EncodedKey, internal::EncodedValue>("weir.flow.state"))
-            .value();
-    auto transaction = store().begin();
-    auto scan = transaction.scan(state);
     std::size_t entries = 0;
-    while (scan.next_blocking().value()) ++entries;
+    for (const std::string& name : spaces_of("weir.flow.state.")) {
+      auto state = run(store().open_state<internal::EncodedKey, internal::EncodedValue>(name));
+      auto transaction = store().begin();
+      auto scan = transaction.scan(state.value());
+      while (scan.next_blocking().value()) ++entries;
+    }
     return entries;
   }
 

@@ -58,10 +58,10 @@ internal::RangeScan Transaction::scan(const internal::SpaceHandle& space, engine
 }
 
 void Transaction::write(const internal::SpaceHandle& space, internal::WriteKind kind,
-                        std::string key, std::optional<std::string> value) {
+                        std::string_view key, std::optional<std::string_view> value) {
   if (!state_) return;  // `commit` tells
   if (auto known = check(space); !known) return state_->note_error(known.error());
-  state_->write(kind, std::move(key), std::move(value));
+  state_->write(kind, key, value);
 }
 
 void Transaction::drop_space(const internal::SpaceHandle& space) {

@@ -53,21 +53,23 @@ class Transaction {
   template <class K, class V>
   void put(const RowSpace<K, V>& space, const std::type_identity_t<K>& key,
            const std::type_identity_t<V>& value) {
-    write(space, internal::WriteKind::row, internal::space_key(space, key), encode_value(value));
+    put_encoded(space, internal::WriteKind::row, key, value);
   }
   template <class K, class V>
   void put(const StateSpace<K, V>& space, const std::type_identity_t<K>& key,
            const std::type_identity_t<V>& value) {
-    write(space, internal::WriteKind::state, internal::space_key(space, key), encode_value(value));
+    put_encoded(space, internal::WriteKind::state, key, value);
   }
   /// Removing what is not there is no mistake, and no change.
   template <class K, class V>
   void remove(const RowSpace<K, V>& space, const std::type_identity_t<K>& key) {
-    write(space, internal::WriteKind::row, internal::space_key(space, key), std::nullopt);
+    encode(space, key);
+    write(space, internal::WriteKind::row, key_, std::nullopt);
   }
   template <class K, class V>
   void remove(const StateSpace<K, V>& space, const std::type_identity_t<K>& key) {
-    write(space, internal::WriteKind::state, internal::space_key(space, key), std::nullopt);
+    encode(space, key);
+    write(space, internal::WriteKind::state, key_, std::nullopt);
   }
 
   /// Removes a key space with all that is in it, what this transaction has written included. Its
@@ -127,12 +129,28 @@ class Transaction {
                              std::string key);
   internal::RangeScan scan(const internal::SpaceHandle& space, engine::Family family,
                            internal::RowCursor::Range range);
-  void write(const internal::SpaceHandle& space, internal::WriteKind kind, std::string key,
-             std::optional<std::string> value);
+  template <class Space>
+  void encode(const Space& space, const typename Space::KeyType& key) {
+    key_.clear();
+    internal::append_space_key(space, key, key_);
+  }
+  template <class Space, class V>
+  void put_encoded(const Space& space, internal::WriteKind kind, const typename Space::KeyType& key,
+                   const V& value) {
+    encode(space, key);
+    value_.clear();
+    append_value(value, value_);
+    write(space, kind, key_, value_);
+  }
+  void write(const internal::SpaceHandle& space, internal::WriteKind kind, std::string_view key,
+             std::optional<std::string_view> value);
   Task<Result<std::vector<Change>>> find_changes(const internal::SpaceHandle& space);
 
   Version version_;
   std::unique_ptr<internal::TransactionState> state_;  // null when it has ended
+  // Of what is being written, to use their memory again.
+  std::string key_;
+  std::string value_;
 };
 
 }  // namespace weir::storage

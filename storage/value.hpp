@@ -361,15 +361,19 @@ struct ValueCodec<std::variant<Vs...>> {
 
 /// As a whole value: text and bytes are stored as they are, everything else with its codec.
 template <class V>
+void append_value(const V& value, std::string& out) {
+  if constexpr (std::is_same_v<V, std::string> || std::is_same_v<V, std::string_view>) {
+    out.append(value);
+  } else if constexpr (std::is_same_v<V, std::vector<std::byte>>) {
+    out.append(internal::as_text(value));
+  } else {
+    ValueCodec<V>::encode(value, out);
+  }
+}
+template <class V>
 std::string encode_value(const V& value) {
   std::string bytes;
-  if constexpr (std::is_same_v<V, std::string> || std::is_same_v<V, std::string_view>) {
-    bytes = value;
-  } else if constexpr (std::is_same_v<V, std::vector<std::byte>>) {
-    bytes = internal::as_text(value);
-  } else {
-    ValueCodec<V>::encode(value, bytes);
-  }
+  append_value(value, bytes);
   return bytes;
 }
 

@@ -16,6 +16,9 @@ namespace {
 using internal::Accumulator;
 using internal::GroupedRows;
 
+/// Of so many rows groups are fetched together: more would not stay in the nearest cache.
+constexpr std::size_t rows_ahead = 64;
+
 /// One aggregate, and where its arguments are among the columns that are computed; zero: nowhere.
 struct AggregatePart {
   std::unique_ptr<Accumulator> accumulator;
@@ -77,24 +80,28 @@ class AggregateOperator final : public Operator {
         computed.columns.begin() + static_cast<std::ptrdiff_t>(parts_.group_columns));
     rows_.group_of.resize(rows);
     encode_keys(rows);
-    if (auto found = groups_->find_all(keys_, found_); !found) return found;
     slots_.clear();
     // Marks of batches before this one, in the same cycle, are not above `mark_base_`.
     mark_base_ += last_groups_;
     last_groups_ = 0;
     if (mark_base_ > std::numeric_limits<std::uint32_t>::max() / 2) mark_base_ = 0;
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      StateTable::Slot& slot = found_[row];
-      std::uint32_t& mark = slot.mark();
-      if (mark <= mark_base_ || mark > mark_base_ + last_groups_) {
-        mark = mark_base_ + ++last_groups_;
-        slots_.push_back(slot);
-        rows_.first_row.push_back(row);
-        rows_.keys.push_back(keys_[row]);
-      }
-      rows_.group_of[row] = mark - mark_base_ - 1;
+    for (std::size_t at = 0; at < rows; at += rows_ahead) {
+      const auto keys = std::span(keys_).subspan(at, std::min(rows_ahead, rows - at));
+      if (auto found = groups_->find_all(keys, found_); !found) return found;
+      for (std::size_t index = 0; index < keys.size(); ++index)
+        note_group(static_cast<std::uint32_t>(at + index), found_[index]);
     }
     return {};
+  }
+  void note_group(std::uint32_t row, StateTable::Slot& slot) {
+    std::uint32_t& mark = slot.mark();
+    if (mark <= mark_base_ || mark > mark_base_ + last_groups_) {
+      mark = mark_base_ + ++last_groups_;
+      slots_.push_back(slot);
+      rows_.first_row.push_back(row);
+      rows_.keys.push_back(keys_[row]);
+    }
+    rows_.group_of[row] = mark - mark_base_ - 1;
   }
   void encode_keys(std::size_t rows) {
     encoded_keys_.encode(rows_.key_columns, rows);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <weir/runtime/check.hpp>
 
@@ -231,7 +232,10 @@ void GroupTable::visit_writes(const internal::VisitWrite& visit) const {
         record.is_known &&
         (write.is_removal ? !record.exists() : record.exists() && record.value() == write.value);
     if (is_same) continue;
-    visit((prefix_ + write.place.group->group).append(record.key()),
+    std::string key;
+    key.reserve(prefix_.bytes().size() + write.place.group->group.size() + record.key().size());
+    key.append(prefix_.bytes()).append(write.place.group->group).append(record.key());
+    visit(std::move(key),
           write.is_removal ? std::nullopt : std::optional<std::string_view>(write.value));
   }
 }

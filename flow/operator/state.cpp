@@ -1,6 +1,7 @@
 #include <weir/flow/operator/state.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <weir/runtime/check.hpp>
 
@@ -22,9 +23,8 @@ GroupTable& State::add_groups() { return add<GroupTable>(); }
 std::vector<State::Write> State::writes() const {
   std::vector<Write> writes;
   for (const auto& table : tables_)
-    table->visit_writes([&](std::string_view key, std::optional<std::string_view> value) {
-      writes.push_back(
-          {std::string(key), value ? std::optional<std::string>(*value) : std::nullopt});
+    table->visit_writes([&](std::string key, std::optional<std::string_view> value) {
+      writes.push_back({std::move(key), value ? std::optional<std::string>(*value) : std::nullopt});
     });
   std::ranges::sort(writes, {}, &Write::key);
   return writes;

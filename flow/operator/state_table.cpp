@@ -76,7 +76,8 @@ void StateTable::prefetch(std::span<const std::string_view> keys) {
     hashes_.push_back(hash_bytes(key));
     index_.prefetch(hashes_.back());
   }
-  for (const std::uint64_t hash : hashes_) __builtin_prefetch(index_.likely(hash));
+  for (const std::uint64_t hash : hashes_)
+    if (const Record* record = index_.likely(hash)) record->prefetch();
 }
 
 Result<StateTable::Slot> StateTable::find(std::string_view key) {

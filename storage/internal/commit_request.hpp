@@ -3,27 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <weir/storage/internal/conflict_window.hpp>
+#include <weir/storage/internal/write_set.hpp>
 #include <weir/storage/version.hpp>
 #include <weir/telemetry/trace_context.hpp>
 
 namespace weir::storage::internal {
-
-enum class WriteKind : std::uint8_t { row, state, checkpoint };
-
-/// One key that a transaction has written.
-struct Write {
-  WriteKind kind = WriteKind::row;
-  std::string key;                   // with its space; of a checkpoint: `checkpoint_key`
-  std::optional<std::string> value;  // nothing: removed
-  /// Of rows: the stored value that it replaces, if there is one.
-  std::optional<std::string> before = {};
-  bool is_before_known = false;
-};
 
 /// Keys that a transaction has read without finding them all: what was not there counts too.
 struct ReadRange {
@@ -36,10 +24,11 @@ struct CommitRequest {
   Version snapshot;
   std::vector<std::uint64_t> reads;  // hashes of keys
   std::vector<ReadRange> ranges;
-  std::vector<Write> writes;               // in the order they were made
-  ConflictWindow::Writes sorted_keys;      // of all writes
-  std::vector<std::uint32_t> read_spaces;  // in which something was read
-  std::vector<std::uint32_t> drops;        // key spaces
+  std::vector<Write> writes;                // in the order they were made
+  std::shared_ptr<const WriteBytes> bytes;  // of those
+  ConflictWindow::Writes sorted_keys;       // of all writes
+  std::vector<std::uint32_t> read_spaces;   // in which something was read
+  std::vector<std::uint32_t> drops;         // key spaces
   std::string origin;
   telemetry::TraceContext trace;
 };

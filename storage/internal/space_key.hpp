@@ -16,10 +16,14 @@ inline constexpr std::uint32_t catalog_space = 1;
 
 /// The key as it is stored: that of the space, then its own.
 template <class Space>
-std::string space_key(const Space& space, const typename Space::KeyType& key) {
-  std::string out;
+void append_space_key(const Space& space, const typename Space::KeyType& key, std::string& out) {
   append_big_endian(space.id(), out);
   KeyCodec<typename Space::KeyType>::encode(key, out);
+}
+template <class Space>
+std::string space_key(const Space& space, const typename Space::KeyType& key) {
+  std::string out;
+  append_space_key(space, key, out);
   return out;
 }
 

@@ -1,7 +1,6 @@
 #include <weir/storage/internal/transaction_state.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <weir/runtime/blocking_pool.hpp>
@@ -17,6 +16,10 @@ namespace {
 
 using engine::Family;
 using engine::Wait;
+
+std::optional<std::string> copy_of(const std::optional<std::string_view>& value) {
+  return value ? std::optional<std::string>(*value) : std::nullopt;
+}
 
 Error too_large(std::string_view what, std::size_t bytes, std::size_t bytes_max) {
   return Error(Errc::too_large, std::string(what) + " of " + std::to_string(bytes) +
@@ -43,14 +46,16 @@ Result<bool> try_find_replaced(const StoreCore& core, std::vector<Write>& writes
   return is_complete;
 }
 
-/// The same, on a thread that may wait if it has to.
+/// The same, on a thread that may wait if it has to. `bytes` are those of the writes: nobody may
+/// be waiting any more when they are looked for.
 Task<Result<std::vector<Write>>> find_replaced(std::shared_ptr<StoreCore> core,
-                                               std::vector<Write> writes) {
+                                               std::vector<Write> writes,
+                                               std::shared_ptr<const WriteBytes> bytes) {
   core->high_keys.mark_new(writes);
   auto found = try_find_replaced(*core, writes, Wait::never);
   if (!found) co_return found.error();
   if (*found) co_return writes;
-  auto call = [core, waiting = std::move(writes)]() mutable {
+  auto call = [core, waiting = std::move(writes), kept = std::move(bytes)]() mutable {
     auto complete = try_find_replaced(*core, waiting, Wait::allowed);
     return complete ? Result<std::vector<Write>>(std::move(waiting)) : complete.error();
   };
@@ -60,7 +65,7 @@ Task<Result<std::vector<Write>>> find_replaced(std::shared_ptr<StoreCore> core,
 /// None if there was nothing and there is nothing.
 std::optional<Change> make_change(std::string_view key,
                                   const std::optional<std::string_view>& before,
-                                  const std::optional<std::string>& after) {
+                                  const std::optional<std::string_view>& after) {
   if (!before && !after) return std::nullopt;
   const ChangeKind kind = !before  ? ChangeKind::insert
                           : !after ? ChangeKind::remove
@@ -68,14 +73,14 @@ std::optional<Change> make_change(std::string_view key,
   return Change{.kind = kind,
                 .key = key,
                 .before = before.value_or(std::string_view()),
-                .after = after ? std::string_view(*after) : std::string_view()};
+                .after = after.value_or(std::string_view())};
 }
 
 }  // namespace
 
 PendingRead TransactionState::read(Family family, std::string key) {
-  if (const auto own = writes_.find(key); own != writes_.end()) {
-    return Result<PendingRead::Bytes>(own->second.value);
+  if (const Write* own = writes_.find(key)) {
+    return Result<PendingRead::Bytes>(copy_of(own->value));
   }
   reads_.push_back(ConflictWindow::hash(key));
   if (family == Family::rows && core()->high_keys.is_beyond(key)) {
@@ -86,14 +91,15 @@ PendingRead TransactionState::read(Family family, std::string key) {
 
 PendingRead TransactionState::read_checkpoint(std::string_view name) {
   const std::string key = row_key(checkpoint_space, name);
-  if (const auto own = writes_.find(key); own != writes_.end()) {
-    return Result<PendingRead::Bytes>(own->second.value);
+  if (const Write* own = writes_.find(key)) {
+    return Result<PendingRead::Bytes>(copy_of(own->value));
   }
   reads_.push_back(ConflictWindow::hash(key));
   return PendingRead(PointRead{core(), Family::checkpoints, std::string(name), snapshot()});
 }
 
-void TransactionState::write(WriteKind kind, std::string key, std::optional<std::string> value) {
+void TransactionState::write(WriteKind kind, std::string_view key,
+                             std::optional<std::string_view> value) {
   if (key.size() > key_bytes_max + 4) {
     return note_error(too_large("a key", key.size() - 4, key_bytes_max));
   }
@@ -104,15 +110,12 @@ void TransactionState::write(WriteKind kind, std::string key, std::optional<std:
   if (bytes_ > transaction_bytes_max) {
     return note_error(too_large("a transaction", bytes_, transaction_bytes_max));
   }
-  // Most are written in order, so that each is behind the last.
-  const auto hint = last_write_ == writes_.end() ? last_write_ : std::next(last_write_);
-  last_write_ =
-      writes_.insert_or_assign(hint, std::move(key), Slot{kind, std::move(value), writes_made_++});
+  writes_.put(kind, key, value);
 }
 
 void TransactionState::drop(std::uint32_t space, std::string catalog_key) {
-  writes_.erase(writes_.lower_bound(row_key(space, {})), writes_.lower_bound(space_end(space)));
-  write(WriteKind::row, std::move(catalog_key), std::nullopt);
+  writes_.erase(row_key(space, {}), space_end(space));
+  write(WriteKind::row, catalog_key, std::nullopt);
   drops_.push_back(space);
 }
 
@@ -138,10 +141,8 @@ void TransactionState::extend_range(std::size_t index, std::string end) {
 std::vector<OwnWrite> TransactionState::own_writes(std::string_view begin,
                                                    std::string_view end) const {
   std::vector<OwnWrite> own;
-  for (auto write = writes_.lower_bound(begin); write != writes_.end(); ++write) {
-    if (!end.empty() && write->first >= end) break;
-    own.push_back({write->first, write->second.value});
-  }
+  for (const Write* write : writes_.range(begin, end))
+    own.push_back({std::string(write->key), copy_of(write->value)});
   return own;
 }
 
@@ -153,18 +154,9 @@ std::unique_ptr<CommitRequest> TransactionState::make_request() {
   request->read_spaces = std::move(read_spaces_);
   request->drops = std::move(drops_);
   request->sorted_keys.reserve(writes_.size(), bytes_);
-  for (const auto& [key, slot] : writes_) request->sorted_keys.add(key);
-
-  std::vector<Own*> in_order;
-  in_order.reserve(writes_.size());
-  for (Own& own : writes_) in_order.push_back(&own);
-  std::sort(in_order.begin(), in_order.end(),
-            [](const Own* a, const Own* b) { return a->second.order < b->second.order; });
-  request->writes.reserve(in_order.size());
-  for (Own* own : in_order) {
-    request->writes.push_back({own->second.kind, own->first, std::move(own->second.value),
-                               std::move(own->second.before), own->second.is_before_known});
-  }
+  writes_.visit_keys([&](std::string_view key) { request->sorted_keys.add(key); });
+  request->bytes = writes_.bytes();
+  request->writes = writes_.take();
   request->origin = std::move(origin_);
   request->trace = current_trace();
   return request;
@@ -172,29 +164,29 @@ std::unique_ptr<CommitRequest> TransactionState::make_request() {
 
 Task<Result<std::vector<Change>>> TransactionState::find_changes(std::string begin,
                                                                  std::string end) {
-  const auto first = writes_.lower_bound(begin);
-  const auto last = writes_.lower_bound(end);
+  const std::vector<Write*> own = writes_.range(begin, end);
   std::vector<Write> wanted;
-  for (auto own = first; own != last; ++own) {
-    wanted.push_back({.kind = WriteKind::row, .key = own->first, .value = std::nullopt});
+  wanted.reserve(own.size());
+  for (const Write* write : own) {
+    wanted.push_back({.kind = WriteKind::row, .key = write->key, .value = std::nullopt});
     // What is there now is what it saw, or the commit is a conflict.
-    reads_.push_back(ConflictWindow::hash(own->first));
+    reads_.push_back(ConflictWindow::hash(write->key));
   }
-  WEIR_CO_TRY(found, co_await find_replaced(core(), std::move(wanted)));
+  WEIR_CO_TRY(found, co_await find_replaced(core(), std::move(wanted), writes_.bytes()));
   std::vector<Change> changes;
   changes.reserve(found.size());
-  auto own = first;
-  for (Write& write : found) {
-    auto& [key, slot] = *own++;
-    slot.before = std::move(write.before);
-    slot.is_before_known = true;
+  for (std::size_t index = 0; index < own.size(); ++index) {
+    Write& write = *own[index];
+    write.before = std::move(found[index].before);
+    write.is_before_known = true;
     std::optional<std::string_view> before;
-    if (slot.before) {
-      const auto stored = parse_stored(*slot.before);
-      if (!stored) co_return Error(Errc::corruption, "rows: " + printable(key));
+    if (write.before) {
+      const auto stored = parse_stored(*write.before);
+      if (!stored) co_return Error(Errc::corruption, "rows: " + printable(write.key));
       before = stored->value;
     }
-    if (auto change = make_change(key_of(key), before, slot.value)) changes.push_back(*change);
+    if (auto change = make_change(key_of(write.key), before, write.value))
+      changes.push_back(*change);
   }
   co_return changes;
 }
@@ -213,12 +205,12 @@ Task<Result<>> TransactionState::validate() const {
 
 Task<Result<Version>> TransactionState::submit(std::unique_ptr<TransactionState> state) {
   if (state->error_) co_return *state->error_;
-  if (state->writes_.empty()) co_return state->snapshot();
+  if (state->writes_.is_empty()) co_return state->snapshot();
 
   const std::shared_ptr<StoreCore> core = state->core();
   if (auto end = core->end()) co_return *end;
   auto request = state->make_request();
-  WEIR_CO_TRY(writes, co_await find_replaced(core, std::move(request->writes)));
+  WEIR_CO_TRY(writes, co_await find_replaced(core, std::move(request->writes), request->bytes));
   request->writes = std::move(writes);
 
   // From here on the outcome is not the caller's any more: it is waited for.

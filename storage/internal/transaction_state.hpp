@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,17 +22,6 @@ namespace weir::storage::internal {
 /// What a read-write transaction has read and written so far. Confined to one actor.
 class TransactionState {
  public:
-  struct Slot {
-    WriteKind kind;
-    std::optional<std::string> value;
-    std::uint64_t order;
-    /// Of rows, once `find_changes` has looked: the stored value that it replaces.
-    std::optional<std::string> before = {};
-    bool is_before_known = false;
-  };
-  using Writes = std::map<std::string, Slot, std::less<>>;
-  using Own = Writes::value_type;
-
   explicit TransactionState(Pin pin) : pin_(std::move(pin)) {}
   TransactionState(TransactionState&&) = delete;
 
@@ -44,7 +32,7 @@ class TransactionState {
   PendingRead read(engine::Family family, std::string key);
   PendingRead read_checkpoint(std::string_view name);
   /// Mistakes are told by `commit`.
-  void write(WriteKind kind, std::string key, std::optional<std::string> value);
+  void write(WriteKind kind, std::string_view key, std::optional<std::string_view> value);
   void note_error(Error error) {
     if (!error_) error_ = std::move(error);
   }
@@ -75,15 +63,13 @@ class TransactionState {
   std::unique_ptr<CommitRequest> make_request();
 
   Pin pin_;
-  Writes writes_;
-  Writes::iterator last_write_ = writes_.end();
+  WriteSet writes_;
   std::vector<std::uint64_t> reads_;
   std::vector<ReadRange> ranges_;
   std::vector<std::uint32_t> read_spaces_;
   std::vector<std::uint32_t> drops_;
   std::string origin_;
   std::optional<Error> error_;
-  std::uint64_t writes_made_ = 0;
   std::size_t bytes_ = 0;
 };
 

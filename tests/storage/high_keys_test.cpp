@@ -24,7 +24,8 @@ using test::StoreTest;
 
 bool is_marked(const HighKeys& keys, std::uint32_t space, std::string_view key,
                WriteKind kind = WriteKind::row) {
-  std::vector<Write> writes{{.kind = kind, .key = row_key(space, key), .value = "v"}};
+  const std::string whole = row_key(space, key);
+  std::vector<Write> writes{{.kind = kind, .key = whole, .value = "v"}};
   keys.mark_new(writes);
   if (kind == WriteKind::row) EXPECT_EQ(keys.is_beyond(writes[0].key), writes[0].is_before_known);
   return writes[0].is_before_known;

@@ -23,7 +23,7 @@ struct StateShared {
 };
 
 /// Takes one write: a key, and its value or none if it goes.
-using VisitWrite = std::function<void(std::string_view key, std::optional<std::string_view> value)>;
+using VisitWrite = std::function<void(std::string key, std::optional<std::string_view> value)>;
 
 /// What the state of a flow asks of each of its tables.
 class Table {

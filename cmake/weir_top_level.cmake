@@ -48,12 +48,11 @@ function(weir_precompile)
   endforeach()
 endfunction()
 
-# weir_optimise_sanitized(<target>...)
+# weir_optimise_tests(<target>...)
 #
-# The presets of the sanitizers compile without optimisation: that takes half the time, and they see
-# every access. Targets that compute for long are the exception: their tests would take longer than
-# the compiler saves.
-function(weir_optimise_sanitized)
+# The presets of the sanitizers compile tests without optimisation: that takes half the time. Those
+# that compute for long are the exception: they would take longer than the compiler saves.
+function(weir_optimise_tests)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
     foreach(target IN LISTS ARGN)
       target_compile_options(${target} PRIVATE -O1)
@@ -61,23 +60,55 @@ function(weir_optimise_sanitized)
   endif()
 endfunction()
 
-# weir_test(<module> UNITS <unit>... [DEPENDS <target>...] [PRECOMPILE <header>...])
+# weir_join_tests(<out> <source>...)
+#
+# Sets <out> to sources that together contain those given, several in each: what a unity build does,
+# but the tests may define the same names.
+function(weir_join_tests out)
+  set(sources ${ARGN})
+  set(joined "")
+  set(script ${PROJECT_SOURCE_DIR}/scripts/join_tests.py)
+  while(sources)
+    list(LENGTH joined index)
+    list(SUBLIST sources 0 ${CMAKE_UNITY_BUILD_BATCH_SIZE} batch)
+    list(REMOVE_ITEM sources ${batch})
+    list(TRANSFORM batch PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/joined_${index}_test.cpp)
+    add_custom_command(
+      OUTPUT ${output}
+      COMMAND Python3::Interpreter ${script} ${output} ${batch}
+      DEPENDS ${script} ${batch}
+      VERBATIM)
+    list(APPEND joined ${output})
+  endwhile()
+  set(${out} ${joined} PARENT_SCOPE)
+endfunction()
+
+# weir_test(<module> UNITS <unit>... [ALONE <unit>...] [DEPENDS <target>...]
+#           [PRECOMPILE <header>...])
 #
 # Adds one executable with the tests of a module, from <unit>_test.cpp in this folder. Each TEST is
-# one CTest case.
+# one CTest case. A unity build joins the UNITS, but not those that are to be compiled ALONE.
 function(weir_test module)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;DEPENDS;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;ALONE;DEPENDS;PRECOMPILE")
   if(test_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weir_test(${module}): unknown argument '${test_UNPARSED_ARGUMENTS}'")
   endif()
   string(REPLACE "/" "_" component ${module})
   set(target weir_${component}_test)
-  list(TRANSFORM test_UNITS APPEND _test.cpp OUTPUT_VARIABLE sources)
-  add_executable(${target} ${sources})
+  list(TRANSFORM test_UNITS APPEND _test.cpp)
+  list(TRANSFORM test_ALONE APPEND _test.cpp)
+  if(CMAKE_UNITY_BUILD)
+    weir_join_tests(test_UNITS ${test_UNITS})
+  endif()
+  add_executable(${target} ${test_UNITS} ${test_ALONE})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${target} PRIVATE weir::${component} ${test_DEPENDS} GTest::gtest_main)
   # Most of a test's compilation is these headers, and little of its run depends on optimisation.
   target_precompile_headers(${target} PRIVATE <gtest/gtest.h> ${test_PRECOMPILE})
-  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
     target_compile_options(${target} PRIVATE -O1)
   endif()
   gtest_discover_tests(

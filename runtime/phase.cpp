@@ -33,11 +33,10 @@ struct Transition {
 
 void report(const PhaseRecord& record, PhaseEvent::Kind kind, const Transition& transition) {
   const Cell& cell = record.cell;
-  const Extension* extension = cell.extension_if_any();
   const PhaseEvent event{kind,
                          {cell.id.load(std::memory_order_relaxed)},
                          cell.type->name,
-                         extension ? std::string_view(extension->name) : std::string_view(),
+                         name_of(cell),
                          transition.from,
                          transition.to,
                          transition.age};

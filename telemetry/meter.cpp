@@ -25,7 +25,7 @@ bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 bool is_name_character(char c) noexcept {
   return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '/';
 }
-bool is_printable(char c) noexcept { return c > ' ' && c <= '~'; }
+bool is_graphic(char c) noexcept { return c > ' ' && c <= '~'; }
 
 std::string lower_case(std::string_view name) {
   std::string lower(name);
@@ -45,7 +45,7 @@ void check_name(std::string_view name) {
 }
 
 void check_unit(std::string_view name, std::string_view unit) {
-  if (unit.size() <= unit_bytes_max && std::ranges::all_of(unit, is_printable)) return;
+  if (unit.size() <= unit_bytes_max && std::ranges::all_of(unit, is_graphic)) return;
   throw std::invalid_argument("metric '" + std::string(name) + "': unit " +
                               internal::in_quotes(unit) +
                               ": at most 63 printable ASCII characters, such as s, By, {message}");

@@ -1,6 +1,7 @@
 // `count` and `ask` of the actor benchmark in many short traces, with telemetry in various states.
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -41,9 +42,9 @@ using namespace actors;
 
 // Short traces, each of which begins outside: about one percent of the messages is recorded then,
 // and not all or nothing of a few long ones.
-std::int64_t traces = scaled(100'000);
+const std::int64_t traces_max = scaled(100'000);
 // When all of them are recorded there are fewer, so that none need be dropped.
-constexpr std::int64_t recorded_part = 50;
+constexpr std::int64_t recorded_part = 10;
 constexpr std::int64_t messages_each = 100;
 constexpr std::int64_t requests_each = 10;
 
@@ -59,7 +60,6 @@ struct Increment {
 struct Measured {
   Stopwatch stopwatch;
   Finish finish;
-  std::uint64_t allocations_before = 0;
 };
 
 class Counter final : public Actor<Value> {
@@ -81,17 +81,15 @@ class Counter final : public Actor<Value> {
 
 class Sender final : public Actor<Begin> {
  public:
-  Sender(RefOf<Counter> counter, std::int64_t messages)
-      : counter_(std::move(counter)), messages_(messages) {}
+  explicit Sender(RefOf<Counter> counter) : counter_(std::move(counter)) {}
   void on(Begin) {
-    for (std::int64_t i = 0; i < messages_; ++i) {
+    for (std::int64_t i = 0; i < messages_each; ++i) {
       verify(bool(counter_.send<Value>(i % 2 == 0 ? 1 : -1)), "send");
     }
   }
 
  private:
   RefOf<Counter> counter_;
-  std::int64_t messages_;
 };
 
 class Server final : public Actor<Increment> {
@@ -101,21 +99,20 @@ class Server final : public Actor<Increment> {
 
 class Asker final : public Actor<Begin> {
  public:
-  Asker(RefOf<Server> server, std::int64_t requests, Measured* run)
-      : server_(std::move(server)), requests_(requests), run_(run) {}
+  Asker(RefOf<Server> server, std::int64_t traces, Measured* run)
+      : server_(std::move(server)), left_(traces), run_(run) {}
   Task<> on(Begin) {
-    for (std::int64_t i = 0; i < requests_; ++i) {
+    for (std::int64_t i = 0; i < requests_each; ++i) {
       verify(*co_await server_.ask<Increment>(i) == i + 1, "reply");
     }
-    if (++round_ < traces) co_return;
+    if (--left_ > 0) co_return;
     run_->stopwatch.stop();
     run_->finish.done();
   }
 
  private:
   RefOf<Server> server_;
-  std::int64_t requests_;
-  std::int64_t round_ = 0;
+  std::int64_t left_;
   Measured* run_;
 };
 
@@ -150,62 +147,82 @@ std::unique_ptr<telemetry::Telemetry> make_telemetry(std::string_view mode) {
   } else {
     verify(mode == "all" || mode == "none", "mode: off, metrics, none, one_percent or all");
     options.sampler.ratio = mode == "all" ? 1 : 0;
-    if (mode == "all") traces = std::max<std::int64_t>(traces / recorded_part, 1);
   }
   telemetry::Exporters exporters;
   exporters.spans = std::make_unique<Discarding>();
   return std::make_unique<telemetry::Telemetry>(options, std::move(exporters));
 }
 
-void print(const char* workload, const Measured& run, std::int64_t messages,
+// What has been counted so far.
+struct Counts {
+  std::uint64_t made = allocations.load();
+  std::uint64_t taken = spans_taken.load();
+  std::int64_t cpu_ns = exporting_cpu_ns.load();
+};
+
+void print(const char* workload, const Measured& run, std::int64_t messages, const Counts& before,
            telemetry::Telemetry* telemetry) {
-  const auto made = static_cast<double>(allocations.load() - run.allocations_before);
+  const Counts after;
   const double elapsed_ns = run.stopwatch.elapsed_ns();
-  const double exporting = static_cast<double>(exporting_cpu_ns.load()) / elapsed_ns;
-  const auto taken = static_cast<double>(spans_taken.load());
   if (telemetry) (void)telemetry->flush(std::chrono::seconds(60));
-  const auto counts = telemetry ? telemetry->span_counts() : telemetry::ExportCounts{};
-  verify(counts.dropped == 0, "nothing dropped");
-  const auto exported = static_cast<double>(std::max<std::uint64_t>(counts.exported, 1));
+  const auto dropped = telemetry ? telemetry->span_counts().dropped : 0;
+  verify(dropped == 0, "nothing dropped");
+  const auto per_message = [&](std::uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(messages);
+  };
+  const std::uint64_t spans = spans_taken.load() - before.taken;
   std::printf(
       "RESULT %s %g ns allocations=%g exported=%llu dropped=%llu spans_per_s=%g exporting_cpu=%g "
       "exported_meanwhile=%g\n",
-      workload, elapsed_ns / static_cast<double>(messages), made / static_cast<double>(messages),
-      static_cast<unsigned long long>(counts.exported),
-      static_cast<unsigned long long>(counts.dropped), exported / elapsed_ns * 1e9, exporting,
-      taken / exported);
+      workload, elapsed_ns / static_cast<double>(messages), per_message(after.made - before.made),
+      static_cast<unsigned long long>(spans), static_cast<unsigned long long>(dropped),
+      static_cast<double>(spans) / elapsed_ns * 1e9,
+      static_cast<double>(after.cpu_ns - before.cpu_ns) / elapsed_ns,
+      static_cast<double>(after.taken - before.taken) /
+          static_cast<double>(std::max<std::uint64_t>(spans, 1)));
 }
 
-template <class S>
-void begin_all(const S& starter, Measured& run) {
-  run.allocations_before = allocations.load();
+// Until threads have found their cores, and pools their memory, each run differs: what is measured
+// begins after this.
+constexpr std::chrono::milliseconds settling_time{50};
+constexpr std::int64_t settling_traces = 200;
+
+template <class Round>
+void measure(const char* workload, std::int64_t messages_of_trace, std::int64_t traces,
+             telemetry::Telemetry* telemetry, Round round) {
+  const auto end = std::chrono::steady_clock::now() + settling_time;
+  while (std::chrono::steady_clock::now() < end) {
+    Measured unmeasured;
+    round(settling_traces, unmeasured);
+  }
+  if (telemetry) (void)telemetry->flush(std::chrono::seconds(60));
+  Measured run;
+  const Counts before;
+  round(traces, run);
+  print(workload, run, traces * messages_of_trace, before, telemetry);
+}
+
+template <class Starter>
+void begin_all(const Starter& starter, std::int64_t traces, Measured& run) {
   run.stopwatch.start();
   for (std::int64_t i = 0; i < traces; ++i) starter.template send<Begin>();
   run.finish.wait();
 }
 
-void count(telemetry::Telemetry* telemetry) {
-  ActorSystemOptions options = system_options();
-  options.telemetry = telemetry;
-  ActorSystem system(options);
-  Measured run;
-  const SpawnOptions unlimited{.mailbox_capacity = unbounded};
-  auto counter = system.spawn<Counter>(unlimited, traces * messages_each, &run);
-  auto sender = system.spawn<Sender>(unlimited, counter, messages_each);
-  begin_all(sender, run);
-  print("count", run, traces * messages_each, telemetry);
+const SpawnOptions unlimited{.mailbox_capacity = unbounded};
+
+void count(ActorSystem& system, std::int64_t traces, telemetry::Telemetry* telemetry) {
+  measure("count", messages_each, traces, telemetry, [&](std::int64_t number, Measured& run) {
+    auto counter = system.spawn<Counter>(unlimited, number * messages_each, &run);
+    begin_all(system.spawn<Sender>(unlimited, counter), number, run);
+  });
 }
 
-void ask(telemetry::Telemetry* telemetry) {
-  ActorSystemOptions options = system_options();
-  options.telemetry = telemetry;
-  ActorSystem system(options);
-  Measured run;
-  auto server = system.spawn<Server>();
-  auto asker =
-      system.spawn<Asker>(SpawnOptions{.mailbox_capacity = unbounded}, server, requests_each, &run);
-  begin_all(asker, run);
-  print("ask", run, traces * requests_each, telemetry);
+void ask(ActorSystem& system, std::int64_t traces, telemetry::Telemetry* telemetry) {
+  measure("ask", requests_each, traces, telemetry, [&](std::int64_t number, Measured& run) {
+    auto server = system.spawn<Server>();
+    begin_all(system.spawn<Asker>(unlimited, server, number, &run), number, run);
+  });
 }
 
 }  // namespace
@@ -219,5 +236,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto telemetry = weir::bench::make_telemetry(mode);
-  (workload == "count" ? weir::bench::count : weir::bench::ask)(telemetry.get());
+  weir::ActorSystemOptions options = weir::bench::actors::system_options();
+  options.telemetry = telemetry.get();
+  weir::ActorSystem system(options);
+  const std::int64_t part = mode == "all" ? weir::bench::recorded_part : 1;
+  const std::int64_t traces = std::max<std::int64_t>(weir::bench::traces_max / part, 1);
+  (workload == "count" ? weir::bench::count : weir::bench::ask)(system, traces, telemetry.get());
 }

@@ -6,6 +6,7 @@
 
 #include <weir/flow/operator/internal/ordered_rows.hpp>
 #include <weir/flow/operator/internal/row_bytes.hpp>
+#include <weir/flow/operator/internal/window_order.hpp>
 
 namespace weir::flow::operators {
 namespace {
@@ -118,20 +119,13 @@ class KeepOperator final : public Operator {
   std::string bytes_;  // to use its memory again
 };
 
-Result<> check_length(const char* what, microseconds length) {
-  if (length.count() > 0 && length <= data::timestamp_max - data::timestamp_min) return {};
-  return Error(Errc::invalid_argument,
-               std::string(what) + " must be more than nothing and less than 10'000 years, not " +
-                   data::to_string(length));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Operator>> Keep::make(std::span<const data::SchemaRef> inputs,
                                              const Library& library) const {
-  if (auto checked = check_length("the age of rows", age); !checked)
+  if (auto checked = internal::check_length("the age of rows", age); !checked)
     return std::move(checked).error();
-  if (auto checked = check_length("the period of ticks", options.tick_period); !checked)
+  if (auto checked = internal::check_length("the period of ticks", options.tick_period); !checked)
     return std::move(checked).error();
   if (options.rows_max == 0) return Error(Errc::invalid_argument, "a row at least must go at once");
   auto checked = internal::WindowOrder::make_time(time, {time_min, time_max}, *inputs[0], library);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <weir/flow/operator/internal/window_operators.hpp>
+#include <weir/flow/operator/internal/window_order.hpp>
 
 namespace weir::flow::operators {
 namespace {
@@ -14,15 +15,11 @@ constexpr std::int64_t windows_max = 10'000;
 
 Error refused(const std::string& what) { return Error(Errc::invalid_argument, what); }
 
-Result<> check_length(const char* what, microseconds length) {
-  if (length.count() > 0 && length <= longest) return {};
-  return refused(std::string(what) + " must be more than nothing and less than 10'000 years, not " +
-                 data::to_string(length));
-}
-
 Result<> check_hopping(const Window& window) {
-  if (auto checked = check_length("the size of a window", window.size); !checked) return checked;
-  if (auto checked = check_length("the hop of windows", window.hop); !checked) return checked;
+  if (auto checked = internal::check_length("the size of a window", window.size); !checked)
+    return checked;
+  if (auto checked = internal::check_length("the hop of windows", window.hop); !checked)
+    return checked;
   if (window.offset > longest || window.offset < -longest)
     return refused("the offset of windows is too large: " + data::to_string(window.offset));
   if ((window.size.count() - 1) / window.hop.count() >= windows_max)
@@ -41,9 +38,9 @@ Result<> check_hopping_rows(const Window& window) {
 Result<> check_form(const Window& window) {
   switch (window.form) {
     case WindowForm::hopping: return check_hopping(window);
-    case WindowForm::session: return check_length("the gap of sessions", window.size);
+    case WindowForm::session: return internal::check_length("the gap of sessions", window.size);
     case WindowForm::rolling:
-    case WindowForm::sliding: return check_length("the size of a window", window.size);
+    case WindowForm::sliding: return internal::check_length("the size of a window", window.size);
     case WindowForm::tumbling_rows:
       if (window.rows == 0) return refused("a window must have a row at least");
       return {};
@@ -60,7 +57,7 @@ Result<> check_options(const Window& window) {
   if (window.lateness && (window.lateness->count() < 0 || *window.lateness > longest))
     return refused("a lateness cannot be " + data::to_string(*window.lateness));
   if (!window.tick_period) return {};
-  return check_length("the period of ticks", *window.tick_period);
+  return internal::check_length("the period of ticks", *window.tick_period);
 }
 
 /// Those whose windows are made of the rows of a group.

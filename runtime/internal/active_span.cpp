@@ -60,8 +60,6 @@ class AttributeWriter {
 
 constexpr std::size_t own_attributes_max = 5;
 
-double seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
-
 // What only few spans have.
 void move_details(ActiveSpan::Details& details, telemetry::SpanRecord& record) {
   record.attributes = std::move(details.attributes);
@@ -132,8 +130,8 @@ void ActiveSpan::set_own_attributes(telemetry::Attributes& attributes) const {
   }
   if (!message_type) return;
   writer.add("weir.message.type", message_type->name());
-  writer.add("weir.handle.seconds", seconds(end_ns - begin_ns));
-  if (wait_ns >= 0) writer.add("weir.mailbox.wait.seconds", seconds(wait_ns));
+  writer.add("weir.handle.seconds", to_seconds(end_ns - begin_ns));
+  if (wait_ns >= 0) writer.add("weir.mailbox.wait.seconds", to_seconds(wait_ns));
 }
 
 }  // namespace weir::internal

@@ -19,6 +19,8 @@ struct Node;
 struct Run;
 struct Worker;
 
+constexpr double to_seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
+
 // What a message carries about the trace it belongs to, and what a worker knows of the handler that
 // it runs, is one word: `unsampled`, `undecided`, or a pointer (to a `Trail` and to an
 // `ActiveSpan`). The first two of a message may have a mark: see measuring.hpp. Most messages are

@@ -32,11 +32,6 @@ constexpr ActorType guardian_type{
     .destroy = [](void*) noexcept {},
 };
 
-std::string_view name_of(const Cell& cell) noexcept {
-  const Extension* extension = cell.extension_if_any();
-  return extension ? std::string_view(extension->name) : std::string_view();
-}
-
 ActorSystemOptions checked(ActorSystemOptions options) {
   if (options.message_quota == 0) {
     throw std::invalid_argument(

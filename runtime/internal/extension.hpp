@@ -88,4 +88,10 @@ struct Extension {
   std::atomic<std::uint32_t> outstanding{0};
 };
 
+/// Empty if the actor has none.
+inline std::string_view name_of(const Cell& cell) noexcept {
+  const Extension* extension = cell.extension_if_any();
+  return extension ? std::string_view(extension->name) : std::string_view();
+}
+
 }  // namespace weir::internal

@@ -46,7 +46,7 @@ void add_extension(ActorInfo& info, const Extension& extension, std::int64_t now
   }
 }
 
-ActorInfo describe(const Cell& cell, std::int64_t now_ns) {
+ActorInfo info_of(const Cell& cell, std::int64_t now_ns) {
   ActorInfo info;
   info.id = {cell.id.load(std::memory_order_relaxed)};
   const Cell* parent = cell.parent;
@@ -66,7 +66,7 @@ ActorInfo describe(const Cell& cell, std::int64_t now_ns) {
 std::vector<ActorInfo> list_actors(Core& core) {
   std::vector<ActorInfo> all;
   const std::int64_t now = core.now_ns();
-  for_each_actor(core, [&](Cell& cell) { all.push_back(describe(cell, now)); });
+  for_each_actor(core, [&](Cell& cell) { all.push_back(info_of(cell, now)); });
   std::sort(all.begin(), all.end(),
             [](const ActorInfo& a, const ActorInfo& b) { return a.id < b.id; });
   return all;

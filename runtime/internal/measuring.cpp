@@ -12,8 +12,6 @@
 namespace weir::internal {
 namespace {
 
-double seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
-
 // Messages are handled in less than a microsecond, or wait for somebody far away.
 std::vector<double> bounds() {
   return {1e-6, 2.5e-6, 5e-6,  1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3,
@@ -79,12 +77,12 @@ ActorDurations::Series& ActorDurations::of(const ActorType& type) {
 
 void ActorDurations::record_wait(const ActorType& type, std::uintptr_t mark,
                                  std::int64_t begin_ns) {
-  of(type).wait.record(seconds(since(mark, begin_ns)), weight_of(mark));
+  of(type).wait.record(to_seconds(since(mark, begin_ns)), weight_of(mark));
 }
 
 void ActorDurations::record_handling(const ActorType& type, std::uintptr_t mark,
                                      std::int64_t end_ns) {
-  of(type).handling.record(seconds(since(mark, end_ns)), weight_of(mark));
+  of(type).handling.record(to_seconds(since(mark, end_ns)), weight_of(mark));
 }
 
 void record_handling(const Cell& cell, std::uintptr_t mark) noexcept {

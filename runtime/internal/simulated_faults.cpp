@@ -51,11 +51,6 @@ bool can_be_full(const Cell& cell) noexcept {
   return cell.capacity != unbounded && cell.overflow != Overflow::drop_oldest;
 }
 
-std::string_view name_of(const Cell& cell) noexcept {
-  const Extension* extension = cell.extension_if_any();
-  return extension ? std::string_view(extension->name) : std::string_view();
-}
-
 }  // namespace
 
 // An actor that takes its time: it is ready when the pause is over.

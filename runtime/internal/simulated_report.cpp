@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t actors_listed_max = 20;
 
-std::string seconds(std::int64_t ns) {
+std::string seconds_text(std::int64_t ns) {
   char text[48];
   std::snprintf(text, sizeof text, "%lld.%09lld s", static_cast<long long>(ns / 1'000'000'000),
                 static_cast<long long>(ns % 1'000'000'000));
@@ -63,8 +63,9 @@ std::vector<const Cell*> actors_of_interest(const Core& core) {
 }  // namespace
 
 std::string Simulator::describe_stuck(RunEnd end) const {
-  std::string text = reason_of(end, options_.steps_max) + " (virtual time " + seconds(now_) + ", " +
-                     std::to_string(steps_) + " steps, seed " + std::to_string(options_.seed) + ")";
+  std::string text = reason_of(end, options_.steps_max) + " (virtual time " + seconds_text(now_) +
+                     ", " + std::to_string(steps_) + " steps, seed " +
+                     std::to_string(options_.seed) + ")";
   for (const Core* core : cores_) {
     const std::vector<const Cell*> actors = actors_of_interest(*core);
     for (std::size_t i = 0; i < std::min(actors.size(), actors_listed_max); ++i) {

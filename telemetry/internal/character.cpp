@@ -7,10 +7,6 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-unsigned byte_at(std::string_view text, std::size_t index) noexcept {
-  return static_cast<unsigned char>(text[index]);
-}
-
 // How many bytes the character has that begins with this one; zero if none does.
 std::size_t length_of(unsigned first) noexcept {
   if (first < 0x80) return 1;

@@ -7,6 +7,10 @@
 
 namespace weir::telemetry::internal {
 
+inline std::uint8_t byte_at(std::string_view text, std::size_t index) noexcept {
+  return static_cast<std::uint8_t>(text[index]);
+}
+
 /// One character of a text that may not be UTF-8.
 struct Character {
   char32_t code = 0;

@@ -4,16 +4,14 @@
 #include <array>
 #include <cstdint>
 
+#include <weir/telemetry/internal/character.hpp>
+
 namespace weir::telemetry::internal {
 namespace {
 
 constexpr std::size_t quoted_bytes_max = 128;
 constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 constexpr std::string_view token_punctuation = "!#$%&'*+-.^_`|~";
-
-std::uint8_t byte_at(std::string_view text, std::size_t at) noexcept {
-  return static_cast<std::uint8_t>(text[at]);
-}
 
 char lowered(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -14,7 +14,7 @@ from harness.bars import Bar, Report, at_least, at_most, figure  # noqa: E402
 from harness.build import build_target  # noqa: E402
 from harness.errors import CannotMeasure  # noqa: E402
 from harness.results import parse_result  # noqa: E402
-from harness.runner import Load, Program, execute, run_alternating, run_once  # noqa: E402
+from harness.runner import Load, Program, execute, run_alternating, run_beside, run_once  # noqa: E402
 from harness.stats import median, paired_ratio, spread_percent  # noqa: E402
 from harness.suites import Suite, discover  # noqa: E402
 from harness.table import format_table  # noqa: E402
@@ -112,6 +112,21 @@ class RunnerTest(unittest.TestCase):
             self.assertEqual(log.read_text().split(), "weir go caf weir go weir go".split())
         self.assertEqual({name: len(runs) for name, runs in results.items()},
                          {"weir": 3, "go": 3, "caf": 1})
+
+    def test_each_program_runs_beside_the_base_before_it_and_after_it_in_turn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder, "log")
+            code = (f"print(NAME, file=open({str(log)!r}, 'a')); number = "
+                    f"len(open({str(log)!r}).readlines()); print('RESULT', workload, number, 'ns')")
+            names = ("bare", "a", "b")
+            bare, *others = [pretender(name, code.replace("NAME", repr(name)))
+                             for name in names]
+            pairs, _, _ = quietly(run_beside, bare, others, "w", Load(), 2)
+            order = log.read_text().split()
+        self.assertEqual(order, ["bare", "a", "bare", "b", "a", "bare", "b", "bare"])
+        numbers = {name: [(theirs.value, ours.value) for theirs, ours in results]
+                   for name, results in pairs.items()}
+        self.assertEqual(numbers, {"a": [(1, 2), (6, 5)], "b": [(3, 4), (8, 7)]})
 
     def test_scale_and_threads_reach_the_program_and_respect_its_maximum(self):
         program = pretender("caf", "print('RESULT', workload, os.environ['SCALE'], 'x',"

@@ -17,24 +17,11 @@
 
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/simulation.hpp>
+#include <weir/tests/runtime/support/scaled.hpp>
 
 // What tests of the real runtime share: ways to wait for something without sleeping, and ways to
 // see what the actors did.
 namespace weir::testing {
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define WEIR_TEST_IS_SLOW 1
-#endif
-#endif
-#ifndef WEIR_TEST_IS_SLOW
-#define WEIR_TEST_IS_SLOW 0
-#endif
-
-/// How often to repeat something: less under sanitizers.
-constexpr int scaled(int repetitions) noexcept {
-  return WEIR_TEST_IS_SLOW ? repetitions / 8 + 1 : repetitions;
-}
 
 /// No test waits for that long unless something is broken.
 inline constexpr std::chrono::seconds patience{60};

@@ -21,6 +21,13 @@ data::ColumnRef midnights(const data::Column& dates) {
 
 }  // namespace
 
+Result<> check_length(const char* what, std::chrono::microseconds length) {
+  if (length.count() > 0 && length <= data::timestamp_max - data::timestamp_min) return {};
+  return Error(Errc::invalid_argument,
+               std::string(what) + " must be more than nothing and less than 10'000 years, not " +
+                   data::to_string(length));
+}
+
 Result<WindowOrder> WindowOrder::make_time(const data::Expression& time, TimeRange range,
                                            const data::Schema& schema, const Library& library) {
   auto compiled = data::CompiledExpression::compile(time, schema, *library.functions);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -8,6 +9,9 @@
 #include <weir/flow/operator/operator_spec.hpp>
 
 namespace weir::flow::operators::internal {
+
+/// `invalid_argument` unless `what` is a length of time that windows or rows may have.
+Result<> check_length(const char* what, std::chrono::microseconds length);
 
 /// The times that the windows of a row may be made of, in microseconds.
 struct TimeRange {

@@ -6,6 +6,7 @@
 #include <weir/tests/flow/data/support/random_data.hpp>
 #include <weir/tests/flow/operator/support/oracle_aggregate.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
+#include <weir/tests/runtime/support/scaled.hpp>
 
 namespace weir::flow::operators {
 namespace {
@@ -123,8 +124,8 @@ class RandomAggregate {
 };
 
 TEST(AggregateProperty, IsWhatRecomputingItGives) {
-  for (std::uint64_t seed = 0; seed < 800; ++seed) {
-    RandomAggregate random(seed);
+  for (int seed = 0; seed < weir::testing::scaled(800); ++seed) {
+    RandomAggregate random(static_cast<std::uint64_t>(seed));
     auto graph = Graph::make(random.plan(), {.row_errors = RowErrorPolicy::null}).value();
     Rows found;
     for (int cycle = 0; cycle < 8; ++cycle) {

@@ -11,6 +11,7 @@
 #include <weir/tests/flow/operator/support/oracle.hpp>
 #include <weir/tests/flow/operator/support/random_plan.hpp>
 #include <weir/tests/flow/operator/support/random_table.hpp>
+#include <weir/tests/runtime/support/scaled.hpp>
 #include <weir/tests/storage/support/long_run.hpp>
 
 namespace weir::flow::operators::test {
@@ -77,16 +78,16 @@ bool is_retractable(const Plan& plan) {
 }
 
 TEST(Oracle, EveryPlanEqualsItsQuery) {
-  for (const std::uint64_t seed : seeds(2'000)) {
+  for (const std::uint64_t seed : seeds(weir::testing::scaled(2'000))) {
     run_case(seed, PlanKind::plain);
-    if (testing::Test::HasFatalFailure()) break;
+    if (::testing::Test::HasFatalFailure()) break;
   }
 }
 
 TEST(Oracle, EveryPlanThatDependsOnHistoryEqualsIt) {
-  for (const std::uint64_t seed : seeds(2'000)) {
+  for (const std::uint64_t seed : seeds(weir::testing::scaled(2'000))) {
     run_case(seed, PlanKind::historical);
-    if (testing::Test::HasFatalFailure()) break;
+    if (::testing::Test::HasFatalFailure()) break;
   }
 }
 

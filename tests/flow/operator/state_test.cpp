@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/flow/operator/memory_state.hpp>
+#include <weir/tests/runtime/support/scaled.hpp>
 
 namespace weir::flow::operators {
 namespace {
@@ -359,11 +360,11 @@ class StateModel {
 };
 
 TEST(State, IsWhatWasWrittenWhateverHappens) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (int seed = 0; seed < weir::testing::scaled(100); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    StateModel model(seed);
-    for (int step = 0; step < 300 && !testing::Test::HasFatalFailure(); ++step) model.step();
-    if (testing::Test::HasFatalFailure()) return;
+    StateModel model(static_cast<std::uint64_t>(seed));
+    for (int step = 0; step < 300 && !::testing::Test::HasFatalFailure(); ++step) model.step();
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 

@@ -43,7 +43,7 @@ std::optional<Row> compute(const std::vector<NamedExpression>& columns, const Re
   return computed;
 }
 
-Rows evaluate(const Filter& filter, const Relation& input) {
+Rows filtered(const Filter& filter, const Relation& input) {
   Rows rows;
   for (const auto& [row, weight] : input.rows) {
     const auto value = try_evaluate(filter.condition, input.schema, row);
@@ -52,14 +52,14 @@ Rows evaluate(const Filter& filter, const Relation& input) {
   return rows;
 }
 
-Rows evaluate(const Map& map, const Relation& input) {
+Rows mapped(const Map& map, const Relation& input) {
   Rows rows;
   for (const auto& [row, weight] : input.rows)
     if (const auto computed = compute(map.columns, input, row)) add(rows, *computed, weight);
   return rows;
 }
 
-Rows evaluate(const Extend& extend, const Relation& input) {
+Rows extended(const Extend& extend, const Relation& input) {
   Rows rows;
   for (const auto& [row, weight] : input.rows) {
     const auto computed = compute(extend.columns, input, row);
@@ -76,9 +76,9 @@ Rows evaluate_step(const Plan& plan, const std::vector<Relation>& inputs,
                    const std::map<std::string, Rows>& sources) {
   const OperatorSpec& spec = plan.spec();
   if (const auto* source = dynamic_cast<const Source*>(&spec)) return sources.at(source->source);
-  if (const auto* filter = dynamic_cast<const Filter*>(&spec)) return evaluate(*filter, inputs[0]);
-  if (const auto* map = dynamic_cast<const Map*>(&spec)) return evaluate(*map, inputs[0]);
-  if (const auto* extend = dynamic_cast<const Extend*>(&spec)) return evaluate(*extend, inputs[0]);
+  if (const auto* filter = dynamic_cast<const Filter*>(&spec)) return filtered(*filter, inputs[0]);
+  if (const auto* map = dynamic_cast<const Map*>(&spec)) return mapped(*map, inputs[0]);
+  if (const auto* extend = dynamic_cast<const Extend*>(&spec)) return extended(*extend, inputs[0]);
   if (const auto* aggregate = dynamic_cast<const Aggregate*>(&spec))
     return test::evaluate(*aggregate, inputs[0].rows, inputs[0].schema, RowErrorPolicy::drop);
   if (const auto* join = dynamic_cast<const Join*>(&spec)) {

@@ -12,12 +12,12 @@ using data::Value;
 using std::chrono::microseconds;
 
 /// One row, once: a group has as many of them as the row's weight.
-struct Member {
+struct WindowMember {
   Value order;
   Row row;
-  friend auto operator<=>(const Member&, const Member&) = default;
+  friend auto operator<=>(const WindowMember&, const WindowMember&) = default;
 };
-using Members = std::vector<Member>;
+using WindowMembers = std::vector<WindowMember>;
 
 void give(Rows& out, const Row& row, const Value& start, const Value& end,
           data::Weight weight = 1) {
@@ -27,7 +27,7 @@ void give(Rows& out, const Row& row, const Value& start, const Value& end,
   add(out, longer, weight);
 }
 
-Timestamp time(const Member& member) { return member.order.as<Timestamp>(); }
+Timestamp time(const WindowMember& member) { return member.order.as<Timestamp>(); }
 
 /// Null where the row is in no window.
 Value order_of(const Window& window, const data::SchemaRef& schema, const Row& row) {
@@ -41,7 +41,7 @@ Value order_of(const Window& window, const data::SchemaRef& schema, const Row& r
   return Timestamp(value->as<data::Date>());
 }
 
-void hop(const Window& window, const Member& member, data::Weight weight, Rows& out) {
+void hop(const Window& window, const WindowMember& member, data::Weight weight, Rows& out) {
   const std::int64_t at = time(member).time_since_epoch().count();
   const std::int64_t about = (at - window.offset.count()) / window.hop.count();
   const std::int64_t reach = window.size / window.hop + 2;
@@ -56,7 +56,7 @@ void hop(const Window& window, const Member& member, data::Weight weight, Rows& 
   for (const Timestamp start : starts) give(out, member.row, start, start + window.size, weight);
 }
 
-void cut_at_gaps(const Window& window, const Members& members, Rows& out) {
+void cut_at_gaps(const Window& window, const WindowMembers& members, Rows& out) {
   for (std::size_t first = 0; first < members.size();) {
     std::size_t end = first + 1;
     while (end < members.size() && time(members[end]) - time(members[end - 1]) < window.size) ++end;
@@ -67,7 +67,7 @@ void cut_at_gaps(const Window& window, const Members& members, Rows& out) {
 }
 
 /// Those that are not full come only when they are given at once.
-void hop_by_rows(const Window& window, std::uint64_t hop, const Members& members, Rows& out) {
+void hop_by_rows(const Window& window, std::uint64_t hop, const WindowMembers& members, Rows& out) {
   for (std::size_t first = 0; first < members.size(); first += hop) {
     const bool is_full = window.rows <= members.size() - first;
     if (!is_full && window.emit == WindowEmit::on_close) return;
@@ -77,25 +77,26 @@ void hop_by_rows(const Window& window, std::uint64_t hop, const Members& members
   }
 }
 
-void roll(const Window& window, const Members& members, Rows& out) {
+void roll(const Window& window, const WindowMembers& members, Rows& out) {
   std::set<Timestamp> ends;
-  for (const Member& member : members) ends.insert(time(member));
+  for (const WindowMember& member : members) ends.insert(time(member));
   for (const Timestamp end : ends)
-    for (const Member& member : members)
+    for (const WindowMember& member : members)
       if (time(member) >= end - window.size && time(member) <= end)
         give(out, member.row, end - window.size, end);
 }
 
-void slide(const Window& window, const Members& members, Rows& out) {
+void slide(const Window& window, const WindowMembers& members, Rows& out) {
   std::set<Timestamp> ends;
-  for (const Member& member : members) ends.insert({time(member), time(member) + window.size});
+  for (const WindowMember& member : members)
+    ends.insert({time(member), time(member) + window.size});
   for (const Timestamp end : ends)
-    for (const Member& member : members)
+    for (const WindowMember& member : members)
       if (time(member) > end - window.size && time(member) <= end)
         give(out, member.row, end - window.size, end);
 }
 
-void roll_rows(const Window& window, const Members& members, Rows& out) {
+void roll_rows(const Window& window, const WindowMembers& members, Rows& out) {
   for (std::size_t last = 0; last < members.size(); ++last) {
     const std::size_t first = last - std::min<std::size_t>(last, window.rows);
     for (std::size_t row = first; row <= last; ++row)
@@ -114,7 +115,7 @@ bool has_window(const Window& window, const Value& order) {
 
 Rows evaluate(const Window& window, const Rows& rows, const data::SchemaRef& schema) {
   Rows out;
-  std::map<Row, Members> groups;
+  std::map<Row, WindowMembers> groups;
   for (const auto& [row, weight] : rows) {
     const Value order = order_of(window, schema, row);
     if (order.is_null() || !has_window(window, order)) continue;
@@ -124,7 +125,7 @@ Rows evaluate(const Window& window, const Rows& rows, const data::SchemaRef& sch
     }
     Row group;
     for (const std::string& column : window.per) group.push_back(row[schema->find(column).value()]);
-    Members& members = groups[group];
+    WindowMembers& members = groups[group];
     members.insert(members.end(), static_cast<std::size_t>(weight), {order, row});
   }
   for (auto& [group, members] : groups) {

@@ -183,14 +183,17 @@ void print(const char* workload, const Measured& run, std::int64_t messages, con
 }
 
 // Until threads have found their cores, and pools their memory, each run differs: what is measured
-// begins after this.
-constexpr std::chrono::milliseconds settling_time{50};
+// begins after this, or after SETTLING_MS of the environment: none where instructions are counted.
+std::chrono::milliseconds settling_time() {
+  const char* text = std::getenv("SETTLING_MS");
+  return std::chrono::milliseconds(text ? std::atoi(text) : 50);
+}
 constexpr std::int64_t settling_traces = 200;
 
 template <class Round>
 void measure(const char* workload, std::int64_t messages_of_trace, std::int64_t traces,
              telemetry::Telemetry* telemetry, Round round) {
-  const auto end = std::chrono::steady_clock::now() + settling_time;
+  const auto end = std::chrono::steady_clock::now() + settling_time();
   while (std::chrono::steady_clock::now() < end) {
     Measured unmeasured;
     round(settling_traces, unmeasured);

@@ -41,19 +41,19 @@ class Cutter {
 };
 
 /// Equal rows that are in one window.
-struct Part {
+struct CutPart {
   std::size_t entry;
   data::Weight weight;
   std::string start = {};
   std::string end = {};
   bool is_given = true;
 
-  friend bool operator==(const Part&, const Part&) = default;
+  friend bool operator==(const CutPart&, const CutPart&) = default;
 };
 
 /// The rows before or after a cycle, in their windows.
 struct Cut {
-  std::vector<Part> parts;           // in order
+  std::vector<CutPart> parts;        // in order
   std::vector<std::size_t> entries;  // that windows begin with, all of the entry's rows in them
 };
 
@@ -175,15 +175,15 @@ class CutOperator final : public GroupedWindows {
     return cut;
   }
 
-  void close(const std::vector<Entry>& entries, std::span<Part> parts) const {
+  void close(const std::vector<Entry>& entries, std::span<CutPart> parts) const {
     if (parts.empty()) return;
     const std::string& last = entries[parts.back().entry].item;
     const std::string start(rows_.order_of(entries[parts.front().entry].item));
     const std::string end = options_.gap > 0 ? time_bytes(time_of(last) + options_.gap)
                                              : std::string(rows_.order_of(last));
     data::Weight count = 0;
-    for (const Part& part : parts) count += part.weight;
-    for (Part& part : parts) {
+    for (const CutPart& part : parts) count += part.weight;
+    for (CutPart& part : parts) {
       part.start = start;
       part.end = end;
       part.is_given = !options_.only_full || count == options_.rows_max;
@@ -200,9 +200,9 @@ class CutOperator final : public GroupedWindows {
   }
 
   /// What is not the same before and after.
-  Result<> give(const std::vector<Entry>& entries, std::span<const Part> was,
-                std::span<const Part> is, data::BatchBuilder& given) const {
-    const auto take = [](std::span<const Part>& parts, std::size_t entry) {
+  Result<> give(const std::vector<Entry>& entries, std::span<const CutPart> was,
+                std::span<const CutPart> is, data::BatchBuilder& given) const {
+    const auto take = [](std::span<const CutPart>& parts, std::size_t entry) {
       std::size_t count = 0;
       while (count < parts.size() && parts[count].entry == entry) ++count;
       const auto taken = parts.first(count);
@@ -214,7 +214,7 @@ class CutOperator final : public GroupedWindows {
       const auto come = take(is, entry);
       if (std::ranges::equal(gone, come)) continue;
       for (const auto& [parts, sign] : {std::pair(gone, -1), std::pair(come, 1)}) {
-        for (const Part& part : parts) {
+        for (const CutPart& part : parts) {
           if (!part.is_given) continue;
           auto done =
               rows_.give(entries[entry].item, part.start, part.end, sign * part.weight, given);

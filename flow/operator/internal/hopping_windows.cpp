@@ -7,9 +7,6 @@
 namespace weir::flow::operators::internal {
 namespace {
 
-constexpr std::int64_t time_min = data::timestamp_min.time_since_epoch().count();
-constexpr std::int64_t time_max = data::timestamp_max.time_since_epoch().count();
-
 /// Where windows are, in microseconds.
 struct Grid {
   std::int64_t size;

@@ -34,13 +34,6 @@ std::string complement(std::string_view bytes) {
   return complemented;
 }
 
-namespace {
-
-/// Of a time that is not null.
-constexpr std::size_t time_size = 9;
-
-}  // namespace
-
 std::int64_t time_of(std::string_view item) noexcept {
   std::uint64_t bits = 0;
   for (std::size_t at = 1; at < time_size; ++at)

@@ -21,6 +21,9 @@ Result<> add_weight(GroupTable::Group& group, std::string_view item, const data:
 /// Bytes whose order is the opposite, of items that do not begin with each other.
 std::string complement(std::string_view bytes);
 
+/// The bytes of a time that is not null.
+inline constexpr std::size_t time_size = 9;
+
 /// The time at the beginning of an item, which has no null, and the bytes of a time.
 std::int64_t time_of(std::string_view item) noexcept;
 std::string time_bytes(std::int64_t time);

@@ -8,11 +8,6 @@
 namespace weir::flow::operators::internal {
 namespace {
 
-constexpr std::int64_t time_min = data::timestamp_min.time_since_epoch().count();
-constexpr std::int64_t time_max = data::timestamp_max.time_since_epoch().count();
-
-/// Of a time that is not null.
-constexpr std::size_t time_size = 9;
 constexpr std::string_view held_key = "held";
 
 }  // namespace

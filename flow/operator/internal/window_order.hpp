@@ -13,6 +13,9 @@ namespace weir::flow::operators::internal {
 /// `invalid_argument` unless `what` is a length of time that windows or rows may have.
 Result<> check_length(const char* what, std::chrono::microseconds length);
 
+inline constexpr std::int64_t time_min = data::timestamp_min.time_since_epoch().count();
+inline constexpr std::int64_t time_max = data::timestamp_max.time_since_epoch().count();
+
 /// The times that the windows of a row may be made of, in microseconds.
 struct TimeRange {
   std::int64_t min;

@@ -10,7 +10,7 @@
 namespace weir::storage::postgres::internal {
 namespace {
 
-std::string milliseconds(Duration duration) {
+std::string milliseconds_text(Duration duration) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count()) +
          " ms";
 }
@@ -234,7 +234,8 @@ void PoolActor::expire(const std::shared_ptr<Unit>& unit) {
   const bool is_in_flight = unit->is_sent && !unit->is_answered;
   if (!unit->is_finished) {
     const char* what = is_in_flight ? ", and may have been carried out" : ", and was not sent";
-    finish(*unit, Error(Errc::timed_out, "no answer within " + milliseconds(unit->timeout) + what));
+    finish(*unit,
+           Error(Errc::timed_out, "no answer within " + milliseconds_text(unit->timeout) + what));
   }
   if (!is_in_flight) return;
   give_up_hung();
@@ -244,8 +245,8 @@ void PoolActor::expire(const std::shared_ptr<Unit>& unit) {
 void PoolActor::give_up_hung() {
   for (Member& member : members_) {
     if (!member.session->is_hung(now(), options_.hang_grace)) continue;
-    member.session->give_up(Error(
-        Errc::unavailable, "the server did not answer for " + milliseconds(options_.hang_grace)));
+    member.session->give_up(Error(Errc::unavailable, "the server did not answer for " +
+                                                         milliseconds_text(options_.hang_grace)));
   }
 }
 
@@ -257,8 +258,8 @@ bool PoolActor::is_out() const {
 }
 
 Error PoolActor::outage() const {
-  return Error(Errc::unavailable, "no connection for " + milliseconds(now() - *down_since_) + ": " +
-                                      last_error_.detail());
+  return Error(Errc::unavailable, "no connection for " + milliseconds_text(now() - *down_since_) +
+                                      ": " + last_error_.detail());
 }
 
 void PoolActor::report() {

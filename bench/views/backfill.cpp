@@ -65,18 +65,35 @@ double backfill_seconds(Subject& subject, const Relation& table) {
   return watch.elapsed_ns() / 1e9;
 }
 
-/// While another view takes the rows of the table, ten seconds at most.
-Freshness freshness_meanwhile(Subject& subject, const LiveView& live, const Relation& table) {
+/// What was seen while a view took the rows of a table.
+struct Meanwhile {
+  Freshness fresh;
+  double rows_per_second;
+  double rows_per_step;
+};
+
+/// Ten seconds at most.
+Meanwhile freshness_meanwhile(Subject& subject, const LiveView& live, const Relation& table) {
   const Relation view = subject.run(subject.database().create_view("again", revenue(table)));
   const auto is_live = [&] {
     const auto status = subject.database().status(view);
     return status && status->phase == ViewPhase::live;
   };
-  return measure_freshness(subject, live.table, live.view, 10 * commits_per_second, is_live);
+  actors::Stopwatch watch;
+  watch.start();
+  const Freshness fresh =
+      measure_freshness(subject, live.table, live.view, 10 * commits_per_second, is_live);
+  watch.stop();
+  const auto status = subject.database().status(view);
+  verify(status && status->counts.cycles > 0, "a step");
+  const auto rows = static_cast<double>(status->rows_taken);
+  return {fresh, rows / watch.elapsed_ns() * 1e9,
+          rows / static_cast<double>(status->counts.cycles)};
 }
 
 void backfill() {
-  Subject subject;
+  Subject subject({.database = {.backfill_step = std::chrono::microseconds(
+                                    getenv("STEP") ? atoi(getenv("STEP")) : 250)}});
   const Relation table = subject.create_table("orders", orders_schema());
   subject.insert(table,
                  make_transactions((backfill_rows() + transaction_rows - 1) / transaction_rows,
@@ -87,7 +104,7 @@ void backfill() {
   const LiveView live(subject);
   measure_freshness(subject, live.table, live.view, fresh_commits() / 10);
   const Freshness idle = measure_freshness(subject, live.table, live.view, fresh_commits() / 2);
-  const Freshness busy = freshness_meanwhile(subject, live, table);
+  const auto [busy, busy_rows, step_rows] = freshness_meanwhile(subject, live, table);
   const auto rows = static_cast<double>(backfill_rows());
   print_result("backfill", rows / filling, "/s",
                {{"scan", rows / scanning},
@@ -95,7 +112,9 @@ void backfill() {
                 {"idle_p99", idle.p99},
                 {"busy_p50", busy.p50},
                 {"busy_p99", busy.p99},
-                {"busy_s", static_cast<double>(busy.commits) / commits_per_second}});
+                {"busy_s", static_cast<double>(busy.commits) / commits_per_second},
+                {"busy_rows", busy_rows},
+                {"step_rows", step_rows}});
 }
 
 }  // namespace

@@ -13,12 +13,15 @@ QUERIES = [
         ("group_by", "count and sum of 10 k groups", 0.5),
         ("join", "an inner join with 10 k rows", 0.5),
         ("chain", "three views, each of the one before", 0.4),
+        ("transactional_filter_map", "that filter as a transactional view", 0.4),
+        ("transactional_group_by", "that count and sum as a transactional view", 0.4),
+        ("transactional_join", "that join as a transactional view", 0.4),
     ]
     for durability in ("memory", "buffered")
 ]
 OTHERS = [
     ("other_flows", "1,000 flows on other tables beside one"),
-    ("workers", "40 flows, by one worker and by two"),
+    ("workers", "200 flows, by one worker and by two"),
     ("freshness", "small commits, 2,000 a second: until the view shows them"),
     ("backfill", "a view over a table of 5 M rows; others meanwhile"),
     ("state_groups", "resident memory of 1 M groups"),

@@ -22,6 +22,7 @@ using flow::operators::Plan;
 using flow::operators::sum;
 using flow::view::from;
 using flow::view::Relation;
+using flow::view::ViewUpdate;
 using weir::storage::Durability;
 
 /// What a query makes of orders: its last view, and the number by which that is checked.
@@ -82,12 +83,21 @@ void check_view(Subject& subject, const Query& query, const std::vector<ChangeBa
 
 using MakeQuery = Query (*)(Subject&, const Relation&);
 
+struct Case {
+  const char* name;
+  MakeQuery make;
+  Durability durability;
+  ViewUpdate update = ViewUpdate::deferred;
+};
+
 /// The nanoseconds that transactions took until the view showed them.
-double measure(MakeQuery make, Durability durability, storage::Recording* recording) {
+double measure(const Case& chosen, storage::Recording* recording) {
   const auto orders = make_transactions(transactions(), view_customers());
-  Subject subject({.durability = durability, .recording = recording});
+  Subject subject({.durability = chosen.durability,
+                   .views = {.update = chosen.update},
+                   .recording = recording});
   const Relation table = subject.create_table("orders", orders_schema());
-  const Query query = make(subject, table);
+  const Query query = chosen.make(subject, table);
   if (recording != nullptr) recording->begin_measured();
   const double elapsed_ns = subject.insert(table, orders, query.view);
   check_view(subject, query, orders);
@@ -99,28 +109,29 @@ void print_rate(const char* workload, double elapsed_ns, double batches = 0) {
   print_result(workload, count / elapsed_ns * 1e9, "/s", {{"batches", batches}});
 }
 
-struct Case {
-  const char* name;
-  MakeQuery make;
-  Durability durability;
-};
-
 constexpr auto memory = Durability::memory();
 constexpr auto buffered = Durability::buffered();
-/// A query as a transactional view belongs here as well, with the transaction that it is part of.
-constexpr std::array cases{Case{"filter_map_memory", &filter_map, memory},
-                           Case{"filter_map_buffered", &filter_map, buffered},
-                           Case{"group_by_memory", &group_by, memory},
-                           Case{"group_by_buffered", &group_by, buffered},
-                           Case{"join_memory", &join, memory},
-                           Case{"join_buffered", &join, buffered},
-                           Case{"chain_memory", &chain, memory},
-                           Case{"chain_buffered", &chain, buffered}};
+constexpr auto transactional = ViewUpdate::transactional;
+constexpr std::array cases{
+    Case{"filter_map_memory", &filter_map, memory},
+    Case{"filter_map_buffered", &filter_map, buffered},
+    Case{"group_by_memory", &group_by, memory},
+    Case{"group_by_buffered", &group_by, buffered},
+    Case{"join_memory", &join, memory},
+    Case{"join_buffered", &join, buffered},
+    Case{"chain_memory", &chain, memory},
+    Case{"chain_buffered", &chain, buffered},
+    Case{"transactional_filter_map_memory", &filter_map, memory, transactional},
+    Case{"transactional_filter_map_buffered", &filter_map, buffered, transactional},
+    Case{"transactional_group_by_memory", &group_by, memory, transactional},
+    Case{"transactional_group_by_buffered", &group_by, buffered, transactional},
+    Case{"transactional_join_memory", &join, memory, transactional},
+    Case{"transactional_join_buffered", &join, buffered, transactional}};
 
 template <std::size_t Index>
 void run_views() {
   const Case& chosen = cases[Index];
-  print_rate(chosen.name, measure(chosen.make, chosen.durability, nullptr));
+  print_rate(chosen.name, measure(chosen, nullptr));
 }
 
 /// Has Weir do it first, to know what to write.
@@ -128,7 +139,7 @@ template <std::size_t Index>
 void run_raw() {
   const Case& chosen = cases[Index];
   storage::Recording recording;
-  measure(chosen.make, chosen.durability, &recording);
+  measure(chosen, &recording);
   const double elapsed_ns = storage::replay(recording, chosen.durability);
   print_rate(chosen.name, elapsed_ns,
              static_cast<double>(recording.batches() - recording.measured_from()));
@@ -153,14 +164,17 @@ struct Side {
               .extend({{"twice", col("amount") * 2 + flow},
                        {"total", col("price") * col("amount") / 3.0},
                        {"bucket", (col("customer") * 7 + flow) % 16}})
-              .filter(col("twice") > 300 && col("total") > 10.0)
-              .group_by({"bucket"})
+              .filter(col("twice") > 300 && col("total") > 10.0 && col("bucket") != 7)
               .aggregate({count().as("count"), sum(col("twice")).as("twice"),
-                          avg(col("amount")).as("mean"), sum(col("id")).as("ids")})));
+                          avg(col("amount")).as("mean"), sum(col("bucket")).as("buckets"),
+                          sum(col("id")).as("ids")})));
     }
   }
   void insert(const std::vector<ChangeBatch>& orders) {
     elapsed_ns += subject.insert(*table, orders, *view);
+  }
+  void commit(const std::vector<ChangeBatch>& orders) {
+    elapsed_ns += subject.commit(*table, orders, *view);
   }
 
   Subject subject;
@@ -170,15 +184,15 @@ struct Side {
 };
 
 /// In turns, a few transactions at a time: whatever disturbs one disturbs the other.
-void insert_in_turns(Side& first, Side& second) {
+void take_turns(Side& first, Side& second, void (Side::*work)(const std::vector<ChangeBatch>&)) {
   const auto orders = make_transactions(transactions(), view_customers());
   constexpr std::size_t at_once = 20;
   for (std::size_t begin = 0; begin < orders.size(); begin += at_once) {
     const auto end =
         orders.begin() + static_cast<std::ptrdiff_t>(std::min(begin + at_once, orders.size()));
     const std::vector<ChangeBatch> some(orders.begin() + static_cast<std::ptrdiff_t>(begin), end);
-    first.insert(some);
-    second.insert(some);
+    (first.*work)(some);
+    (second.*work)(some);
   }
 }
 
@@ -192,7 +206,7 @@ void other_flows() {
       among.subject.create_view(name + "_" + std::to_string(flow),
                                 from(other).filter(col("amount") > flow));
   }
-  insert_in_turns(alone, among);
+  take_turns(alone, among, &Side::insert);
   const auto count = static_cast<double>(transactions());
   print_result("other_flows", count / among.elapsed_ns * 1e9, "/s",
                {{"alone", count / alone.elapsed_ns * 1e9}});
@@ -201,7 +215,7 @@ void other_flows() {
 void workers() {
   Side one(1, independent_flows);
   Side two(2, independent_flows);
-  insert_in_turns(one, two);
+  take_turns(one, two, &Side::commit);
   const auto count = static_cast<double>(transactions());
   print_result("workers", count / two.elapsed_ns * 1e9, "/s",
                {{"one", count / one.elapsed_ns * 1e9}});

@@ -29,7 +29,7 @@ inline std::int64_t transactions() { return actors::scaled(300); }
 inline std::int64_t view_customers() { return actors::scaled(10'000); }
 inline constexpr int other_tables = 100;
 inline constexpr int flows_per_table = 10;
-inline constexpr int independent_flows = 40;
+inline constexpr int independent_flows = 200;
 inline constexpr std::int64_t commits_per_second = 2'000;
 inline std::int64_t fresh_commits() { return actors::scaled(20'000); }
 inline std::int64_t backfill_rows() { return actors::scaled(5'000'000); }

@@ -15,6 +15,7 @@ using flow::data::ChangeBatch;
 using flow::view::Database;
 using flow::view::Relation;
 using flow::view::Snapshot;
+using flow::view::Transaction;
 using weir::storage::Store;
 using weir::storage::Version;
 
@@ -36,6 +37,26 @@ Task<Result<Version>> insert_and_wait(Database* database, Relation table,
   co_return co_await database->fresh(view, last);
 }
 
+Task<Result<std::vector<Transaction>>> prepare_all(Database* database, Relation table,
+                                                   const std::vector<ChangeBatch>* batches) {
+  std::vector<Transaction> transactions;
+  for (const ChangeBatch& batch : *batches) {
+    transactions.push_back(database->begin());
+    WEIR_CO_TRY_VOID(co_await transactions.back().insert(table, batch));
+  }
+  co_return transactions;
+}
+
+Task<Result<Version>> commit_and_wait(Database* database, std::vector<Transaction> transactions,
+                                      Relation view) {
+  Version last;
+  for (Transaction& transaction : transactions) {
+    WEIR_CO_TRY(version, co_await transaction.commit());
+    last = version;
+  }
+  co_return co_await database->fresh(view, last);
+}
+
 Task<Result<std::int64_t>> add_up(Snapshot snapshot, Relation relation,
                                   std::optional<std::size_t> column) {
   std::int64_t sum = 0;
@@ -54,7 +75,8 @@ Task<Result<std::int64_t>> add_up(Snapshot snapshot, Relation relation,
 }  // namespace
 
 Subject::Subject(const SubjectOptions& options)
-    : system_({.threads = static_cast<unsigned>(actors::threads())}),
+    : view_options_(options.views),
+      system_({.threads = static_cast<unsigned>(actors::threads())}),
       store_(open(system_, directory_.path() / "store", options)),
       database_(run(Database::open(&store_, options.database))) {}
 
@@ -82,7 +104,7 @@ Relation Subject::create_table(std::string name, flow::data::SchemaRef schema) {
 }
 
 Relation Subject::create_view(std::string name, flow::operators::Plan plan) {
-  Relation view = run(database_->create_view(std::move(name), std::move(plan)));
+  Relation view = run(database_->create_view(std::move(name), std::move(plan), view_options_));
   run(database_->fresh(view, store_.version()));
   return view;
 }
@@ -92,6 +114,16 @@ double Subject::insert(const Relation& table, const std::vector<ChangeBatch>& ba
   actors::Stopwatch watch;
   watch.start();
   run(insert_and_wait(&*database_, table, &batches, view));
+  watch.stop();
+  return watch.elapsed_ns();
+}
+
+double Subject::commit(const Relation& table, const std::vector<ChangeBatch>& batches,
+                       const Relation& view) {
+  auto transactions = run(prepare_all(&*database_, table, &batches));
+  actors::Stopwatch watch;
+  watch.start();
+  run(commit_and_wait(&*database_, std::move(transactions), view));
   watch.stop();
   return watch.elapsed_ns();
 }

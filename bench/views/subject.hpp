@@ -17,6 +17,8 @@ namespace weir::bench::views {
 struct SubjectOptions {
   weir::storage::Durability durability = weir::storage::Durability::memory();
   flow::view::DatabaseOptions database = {};
+  /// Of all views that are made.
+  flow::view::ViewOptions views = {};
   /// If not null, it is told what is written.
   storage::Recording* recording = nullptr;
 };
@@ -41,6 +43,11 @@ class Subject {
                 const flow::view::Relation& view);
   void insert(const flow::view::Relation& table,
               const std::vector<flow::data::ChangeBatch>& batches);
+  /// As the first one, but the rows are in their transactions before the clock starts: what is
+  /// timed is committing them, and what views do.
+  double commit(const flow::view::Relation& table,
+                const std::vector<flow::data::ChangeBatch>& batches,
+                const flow::view::Relation& view);
   /// How many rows there are; with a column, the sum of that instead.
   std::int64_t total(const flow::view::Relation& relation,
                      std::optional<std::string> column = std::nullopt);
@@ -58,6 +65,7 @@ class Subject {
                                    const SubjectOptions& options);
 
   storage::Directory directory_;
+  flow::view::ViewOptions view_options_;
   ActorSystem system_;
   weir::storage::Store store_;
   std::optional<flow::view::Database> database_;

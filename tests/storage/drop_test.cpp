@@ -133,6 +133,14 @@ TEST_P(DropTest, ATransactionThatBeganBeforeADropCannotWriteToTheSpace) {
   EXPECT_EQ(run(commit(std::move(late))).error(), Errc::unknown_space);
 }
 
+TEST_P(DropTest, ATransactionThatBeganBeforeADropCannotDropTheSpaceAgain) {
+  const auto rows = open_rows("rows");
+  auto late = store().begin();
+  late.drop(rows);
+  ASSERT_TRUE(run(store().drop_space("rows")));
+  EXPECT_EQ(run(commit(std::move(late))).error(), Errc::unknown_space);
+}
+
 TEST_P(DropTest, ADropIsPartOfItsTransaction) {
   const auto rows = open_rows("rows");
   const auto others = open_rows("others");
@@ -235,6 +243,31 @@ TEST(DroppedSpace, LeavesNothingBehindOnceItIsCollected) {
   engine::MemoryEngine engine(disk);
   const auto verified = verify(engine);
   EXPECT_TRUE(verified) << verified.error().message();
+  // Nor is it still to be removed.
+  std::string version;
+  EXPECT_FALSE(engine
+                   .get(Family::meta, "dropped" + std::string("\0\0\0\x10", 4), version,
+                        engine::Wait::allowed)
+                   .value());
+}
+
+TEST(DroppedSpace, BeyondTheHighestNumberThatWasDroppedIsCorruption) {
+  const auto disk = std::make_shared<engine::SimulatedDisk>();
+  {
+    Life life(disk);
+    (void)life.open_rows("rows");
+    ASSERT_TRUE(life.run(life.store.close()));
+  }
+  {
+    engine::MemoryEngine engine(disk);
+    auto batch = engine.make_batch();
+    batch->put(Family::meta, "dropped" + std::string("\0\0\0\x20", 4),
+               std::string("\0\0\0\0\0\0\0\x01", 8));
+    ASSERT_TRUE(engine.write(*batch, engine::Wait::allowed));
+    ASSERT_TRUE(engine.sync());
+  }
+  Simulation simulation;
+  EXPECT_EQ(Store::open(simulation.system(), {.disk = disk}).error(), Errc::corruption);
 }
 
 TEST(DroppedSpace, HasTheBytesOfTheDocument) {

@@ -96,6 +96,29 @@ TEST_F(WatchedScan, ReadsNothingAheadOfAScanThatIsLeftEarly) {
   EXPECT_EQ(watch_.rows_read, 0U);
 }
 
+TEST_F(WatchedScan, ReadsOnlyItsFirstPieceFromADiskIfItIsLeftEarly) {
+  watch_.must_wait = true;
+  ASSERT_TRUE(simulation_.run(take_and_dawdle(&*store_, *rows_, 20)));
+  EXPECT_GE(watch_.rows_read, 32U);
+  EXPECT_LE(watch_.rows_read, 32U + 2);
+}
+
+/// Takes rows until one piece is read ahead, and all others without letting anyone else run.
+Task<Result<std::uint64_t>> take_at_once(Store* store, RowsOf rows) {
+  const auto transaction = store->read();
+  auto scan = transaction.scan(rows);
+  WEIR_CO_TRY_VOID(co_await take_rows(&scan, rows_before + 1));
+  for (std::uint64_t key = rows_before + 1;; ++key) {
+    WEIR_CO_TRY(row, scan.next_blocking());
+    if (!row) co_return key;
+    EXPECT_EQ(row->key, key);
+  }
+}
+
+TEST_F(WatchedScan, WhoMayWaitReadsThePieceThatWasBegunAhead) {
+  EXPECT_EQ(*simulation_.run(take_at_once(&*store_, *rows_)), many);
+}
+
 /// Scans `count` rows in a transaction, has another one change the row `changed`, and commits.
 Task<Result<Version>> commit_after(Store* store, RowsOf rows, std::uint64_t count,
                                    std::uint64_t changed) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <weir/storage/engine/memory_engine.hpp>
+#include <weir/storage/errc.hpp>
 #include <weir/tests/runtime/support.hpp>
 
 namespace weir::storage::test {
@@ -22,6 +23,8 @@ struct EngineWatch {
   weir::testing::Event held;
   weir::testing::Event let_go;
   std::atomic<bool> is_gone{false};
+  /// Whether cursors that may not wait find no rows, as if those were on a disk.
+  std::atomic<bool> must_wait{false};
 };
 
 /// An engine in memory whose cursors are watched, and can be held.
@@ -42,6 +45,8 @@ class WatchedEngine final : public engine::Engine {
   std::unique_ptr<engine::Cursor> make_cursor(engine::Family family,
                                               engine::CursorOptions options) const override {
     const bool is_watched = family == engine::Family::rows && options.wait == engine::Wait::allowed;
+    if (family == engine::Family::rows && !is_watched && watch_->must_wait)
+      return std::make_unique<BlockedCursor>();
     auto cursor = memory_.make_cursor(family, std::move(options));
     if (!is_watched) return cursor;
     return std::make_unique<WatchedCursor>(*watch_, std::move(cursor));
@@ -56,6 +61,18 @@ class WatchedEngine final : public engine::Engine {
   Result<> close() override { return memory_.close(); }
 
  private:
+  class BlockedCursor final : public engine::Cursor {
+   public:
+    void seek(std::string_view) override {}
+    void seek_back(std::string_view) override {}
+    void next() override {}
+    void previous() override {}
+    bool is_valid() const override { return false; }
+    std::string_view key() const override { return {}; }
+    std::string_view value() const override { return {}; }
+    Result<> status() const override { return Errc::would_block; }
+  };
+
   class WatchedCursor final : public engine::Cursor {
    public:
     WatchedCursor(EngineWatch& watch, std::unique_ptr<engine::Cursor> memory)

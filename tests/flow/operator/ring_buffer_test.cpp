@@ -101,6 +101,10 @@ TEST(RingBuffer, RefusesWhatCannotBe) {
   auto graph = Graph::make(from("rows", keyed).ring_buffer(2)).value();
   EXPECT_EQ(run(*graph, keyed, {{{1, 1}, 1}, {{1, 2}, 1}}),
             "unknown row: ring_buffer: two rows with one primary key: (1, 2)");
+  auto other = Graph::make(from("rows", keyed).ring_buffer(2)).value();
+  run(*other, keyed, {{{1, 1}, 1}});
+  EXPECT_EQ(run(*other, keyed, {{{1, 1}, -2}}),
+            "unknown row: ring_buffer: two rows with one primary key: (1, 1)");
 }
 
 template <class Table>

@@ -231,6 +231,37 @@ TEST_F(BusyTest, B13TicksComeUnderLoad) {
   EXPECT_LE(beats_so_far() - before, 100);
 }
 
+TEST_F(BusyTest, B10AChainOfThreeIsWithItsTableUnderLoad) {
+  const Relation orders = make_table("orders");
+  const Relation first = run(database_->create_view("first", from(orders))).value();
+  const Relation second = run(database_->create_view("second", from(first).distinct())).value();
+  const Relation third =
+      run(database_->create_view("third", from(second).aggregate({operators::count().as("rows")})))
+          .value();
+  settle(third);
+  const auto begin = store_->version();
+  const std::uint64_t cycles = cycles_of(third);
+  const std::uint64_t cycles_of_first = cycles_of(first);
+  begin_writing(orders);
+  for (int step = 0; step < 200; ++step) {
+    simulation_.run_for(1ms);
+    for (const Relation& view : {first, second, third})
+      ASSERT_EQ(database_->status(view)->phase, ViewPhase::live) << view.name();
+  }
+  EXPECT_GT(store_->version().number - begin.number, 200u) << "there was load";
+  // Each cycle brings the last one to where the first is: in every version that there was.
+  EXPECT_EQ(cycles_of(third) - cycles, cycles_of(first) - cycles_of_first);
+  for (std::uint64_t number = begin.number; number <= store_->version().number; number += 7) {
+    Snapshot snapshot = database_->read_at({number}).value();
+    const auto position = run(snapshot.view_position()).value();
+    auto all = database_->read_at(position).value().scan(orders);
+    auto scan = snapshot.scan(third);
+    const std::size_t rows = run(all.next(10'000)).value().size();
+    const std::string expected = rows == 0 ? "" : "+1 (" + std::to_string(rows) + ")\n";
+    EXPECT_EQ(to_string(run(scan.next()).value()), expected);
+  }
+}
+
 class BusyFailureTest : public BusyTest {
  protected:
   BusyFailureTest() : BusyTest({.retry_backoff = 1ms, .failures_max = 2}) {}

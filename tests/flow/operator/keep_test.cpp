@@ -47,6 +47,13 @@ TEST(Keep, GivesRowsUntilTheyAreTooOld) {
   EXPECT_EQ(text(*graph, graph->tick(at(15))), "");
 }
 
+TEST(Keep, GoesByWatermarksAsByTheClock) {
+  auto graph = Graph::make(plan).value();
+  run(*graph, {{{1, at(5)}, 1}});
+  EXPECT_EQ(text(*graph, graph->watermark(at(14))), "");
+  EXPECT_EQ(text(*graph, graph->watermark(at(15))), "-1 (1, 1970-01-01T00:00:05Z)\n");
+}
+
 TEST(Keep, LeavesOutAndCountsRowsThatAreTooOldWhenTheyCome) {
   auto graph = Graph::make(plan).value();
   run(*graph, {{{1, at(5)}, 1}});

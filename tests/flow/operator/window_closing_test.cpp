@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -220,7 +221,15 @@ TEST(WindowClosing, NothingClosesWhileRowsComeThatWereThereBefore) {
     EXPECT_EQ(flow.run(2, 0s), "");
     EXPECT_EQ(flow.take(flow.graph->tick(Timestamp(20s))), "");
     EXPECT_EQ(flow.run(3, 20s), "");
-    EXPECT_EQ(flow.take(flow.graph->filled()), "+1 2 from 0\n+1 3 from 20\n");
+    const auto filled = flow.graph->filled();
+    // What was held is not needed any more.
+    const auto writes = flow.graph->state().writes();
+    EXPECT_EQ(std::ranges::count_if(writes,
+                                    [](const State::Write& write) {
+                                      return write.key.ends_with("held") && !write.value;
+                                    }),
+              1);
+    EXPECT_EQ(flow.take(filled), "+1 2 from 0\n+1 3 from 20\n");
     EXPECT_EQ(flow.run(4, 1s), "");
     EXPECT_EQ(flow.graph->counts().late_rows, 1u);
     EXPECT_EQ(flow.take(flow.graph->filled()), "");
@@ -264,6 +273,32 @@ TEST(WindowClosing, ForgetsWhatNoOpenWindowNeeds) {
       EXPECT_LT(state_after(window, 200), 200u) << form;
     }
   }
+}
+
+TEST(WindowClosing, ForgetsGroupsThatNobodyTouchesAnyMore) {
+  MemoryState store;
+  GraphOptions options;
+  options.state.reader = &store;
+  const Window window = session(col("at"), 10s, {.per = {"id"}, .lateness = 0s});
+  auto graph = Graph::make(from("events", events).window(window), options).value();
+  const auto entries_after = [&](int id, std::chrono::seconds at) {
+    const data::ChangeBatch batch = make_batch(events, Rows{{{id, Timestamp(at)}, 1}});
+    EXPECT_TRUE(graph->run({{"events", batch}}));
+    store.write(graph->state().writes());
+    graph->commit();
+    return store.entries().size();
+  };
+  // Two sessions, then those of others.
+  entries_after(1, 0s);
+  entries_after(1, 9s);
+  entries_after(1, 30s);
+  entries_after(2, 35s);
+  const std::size_t with_both = entries_after(2, 36s);
+  entries_after(2, 100s);
+  EXPECT_LT(entries_after(2, 200s), with_both);
+  EXPECT_EQ(entries_after(2, 300s), entries_after(2, 400s));
+  // The watermark, the last row and the one before it, each with its session, and when to look.
+  EXPECT_EQ(store.entries().size(), 7u);
 }
 
 TEST(WindowClosing, EveryFormGivesWhatItsHistoryMakesOfIt) {

@@ -7,6 +7,8 @@
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/replacement.hpp>
+#include <weir/runtime/try.hpp>
+#include <weir/runtime/when_all.hpp>
 #include <weir/tests/flow/view/support/view_fixture.hpp>
 
 namespace weir::flow::view {
@@ -82,6 +84,10 @@ TEST_F(ReplaceViewTest, IsRefusedIfAReaderWouldNotFit) {
                 {{"id", col("id")}, {"item", col("id")}, {"amount", col("amount")}})),
             "in use: 'large' is read by 'items', which would not fit: type mismatch: 'large': "
             "'item' is int64, not text not null");
+  EXPECT_EQ(refusal(from(*orders_).map(
+                {{"id", col("amount")}, {"item", col("item")}, {"amount", col("amount")}})),
+            "in use: 'large' is read by 'items', which would not fit: type mismatch: 'large': "
+            "'id' is int64, not int64 not null");
   EXPECT_EQ(refusal(from(*large_).filter(col("amount") > 1'000)),
             "invalid argument: view 'large' would read itself");
   EXPECT_EQ(refusal(from(*orders_).filter(col("price") > 1)),
@@ -92,6 +98,35 @@ TEST_F(ReplaceViewTest, IsRefusedIfAReaderWouldNotFit) {
             "invalid argument: 'orders' is no view");
   EXPECT_EQ(fresh_rows(*last_), "+1 ('plums')\n");
   EXPECT_EQ(run(database().relations()).value().size(), 4u);
+}
+
+/// Makes a view over one that is being replaced, once those who read it have been copied.
+Task<Result<Relation>> read_meanwhile(const storage::Store* store, Database* database,
+                                      Relation replaced) {
+  for (;;) {
+    const storage::Version version = store->version();
+    if (co_await database->relation(internal::hidden_name("last"))) break;
+    WEIR_CO_TRY_VOID(co_await store->log().wait_past(version));
+  }
+  co_return co_await database->create_view("late", from(replaced));
+}
+
+TEST_F(ReplaceViewTest, IsRefusedIfAReaderIsMadeMeanwhile) {
+  DatabaseOptions slow = options();
+  slow.backfill_rows = 1;
+  reopen(slow);
+  std::vector<Row> rows;
+  for (int id = 10; id < 500; ++id) rows.push_back({id, "figs", 1'000});
+  insert(run(database().relation("orders")).value(), rows);
+  const Relation large = run(database().relation("large")).value();
+  const auto plan = from(run(database().relation("orders")).value()).filter(col("amount") > 10);
+  const auto [replaced, late] = run(when_all(database().replace_view("large", plan),
+                                             read_meanwhile(&store(), &database(), large)));
+  ASSERT_TRUE(late) << late.error().message();
+  EXPECT_EQ(replaced.error().message(),
+            "in use: 'large' is read by 'late', which was made meanwhile: try again");
+  EXPECT_EQ(run(database().relations()).value().size(), 5u);
+  EXPECT_TRUE(run(database().replace_view("large", plan)));
 }
 
 TEST_F(ReplaceViewTest, IsNotForTransactionalViews) {

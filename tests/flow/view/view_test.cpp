@@ -6,6 +6,7 @@
 
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/progress.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
 #include <weir/tests/flow/view/support/view_fixture.hpp>
@@ -164,6 +165,13 @@ TEST_F(ViewTest, LeavesNothingBehindWhenItIsDropped) {
   EXPECT_EQ(run(database().fresh(items, store().version())).error(), Errc::unknown_relation);
   EXPECT_EQ(spaces_of("weir.flow.state.").size(), 0u);
   EXPECT_EQ(spaces_of("weir.flow.rows.").size(), 1u);
+  const auto ready =
+      run(store().open_rows<std::uint64_t, std::uint64_t>("weir.flow.ready")).value();
+  const auto progress =
+      run(store().open_state<std::uint64_t, internal::Progress>("weir.flow.progress")).value();
+  auto transaction = store().begin();
+  EXPECT_FALSE(transaction.get(ready, items.id()).blocking().value());
+  EXPECT_FALSE(transaction.get(progress, items.id()).blocking().value());
   auto scan = database().read_at(before).value().scan(items);
   EXPECT_EQ(to_string(run(scan.next()).value()), "+1 ('apples')\n");
   EXPECT_EQ(fresh_rows(make()), "+1 ('apples')\n");

@@ -9,7 +9,7 @@
 namespace weir::flow::operators::internal {
 namespace {
 
-void complement(std::string& bytes) noexcept {
+void invert(std::string& bytes) noexcept {
   for (char& byte : bytes) byte = static_cast<char>(~byte);
 }
 
@@ -146,7 +146,7 @@ class FirstItemAccumulator final : public Accumulator {
       item_.clear();
       if (order_type_) data::append_ordered(*arguments.order, row, item_);
       data::append_ordered(*arguments.value, row, item_);
-      if (is_descending_) complement(item_);
+      if (is_descending_) invert(item_);
       return after_[rows.group_of[row]].is_in_table ? add_to_table(rows, row)
                                                     : add_to_small(rows, row);
     });
@@ -169,7 +169,7 @@ class FirstItemAccumulator final : public Accumulator {
       }
       if (is_descending_) {
         bytes.assign(item);
-        complement(bytes);
+        invert(bytes);
         item = bytes;
       }
       const bool has_order = !orders || data::take_ordered(item, *orders);

@@ -131,11 +131,22 @@ Task<Result<>> Database::drop_view(std::string name) {
   co_return co_await core->catalog->sweep();
 }
 
+namespace {
+
+/// The coordinator may not have seen a view that has just been made.
+Task<Result<>> wait_until_known(std::shared_ptr<internal::DatabaseCore> core, Relation view) {
+  if (core->board->find(view.id())) co_return {};
+  co_return co_await core->board->reach(core->store->version());
+}
+
+}  // namespace
+
 Task<Result<>> Database::rebuild(Relation view) {
   const auto core = core_;
   if (view.is_transactional()) {
     WEIR_CO_TRY_VOID(co_await core->flows.ask<internal::RebuildView>(view.id()).within(forever));
   } else {
+    WEIR_CO_TRY_VOID(co_await wait_until_known(core, view));
     WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::RebuildFlow>(view.id()));
   }
   co_return {};
@@ -150,6 +161,7 @@ Task<Result<>> resume_view(std::shared_ptr<internal::DatabaseCore> core, Relatio
     co_return Error(Errc::invalid_argument,
                     "view '" + view.name() + "' is transactional: rebuild it");
   }
+  WEIR_CO_TRY_VOID(co_await wait_until_known(core, view));
   WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::ResumeFlow>(view.id(), skips));
   co_return {};
 }

@@ -58,11 +58,10 @@ class FaultyViewTest : public FailingViewTest {
 };
 
 TEST_F(FaultyViewTest, B2ALogThatCannotBeReadIsAnErrorAndNotEmpty) {
-  const auto position = database().status(*sums_)->position;
   disk().fail_reads(Family::log, io_error_);
   const auto version = insert(*orders_, {{3, "apples", 10}});
   EXPECT_EQ(run(database().fresh(*sums_, version)).error(), storage::Errc::io_error);
-  EXPECT_EQ(database().status(*sums_)->position, position);
+  EXPECT_LT(database().status(*sums_)->position, version);
   EXPECT_EQ(rows_of(*sums_), "+1 ('apples', 1)\n+1 ('pears', 2)\n");
   disk().repair();
   reopen(options());

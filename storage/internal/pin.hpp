@@ -35,11 +35,9 @@ class Pin {
   Version version_;
 };
 
-/// The newest version.
+/// The newest version. The horizon never passes it.
 inline Pin pin_newest(std::shared_ptr<StoreCore> core) {
-  // The horizon never passes the newest version, but that may move on meanwhile.
-  Version newest = core->newest();
-  while (!core->pins.pin(newest)) newest = core->newest();
+  const Version newest = core->pins.pin_newest([&] { return core->newest(); });
   return Pin(std::move(core), newest);
 }
 

@@ -20,6 +20,15 @@ class Pins {
     ++pins_[version];
     return true;
   }
+  /// Keeps the version that `newest()` gives readable until `unpin`. It is asked under the lock:
+  /// who has looked for pins before has seen no newer version than the one that is pinned.
+  template <class Newest>
+  Version pin_newest(Newest newest) {
+    const std::lock_guard lock(mutex_);
+    const Version version = newest();
+    ++pins_[version];
+    return version;
+  }
   void unpin(Version version) noexcept {
     const std::lock_guard lock(mutex_);
     const auto pinned = pins_.find(version);

@@ -79,10 +79,11 @@ class OrderedRows {
   void open(State& state) { rows_ = &state.add_groups(); }
 
   Result<Changes> changes(const data::ChangeBatch& batch, Output& out) const;
-  /// Calls `step(batch, changes)` with those of each group, in order, again and again until it has
-  /// taken them all.
+  /// Calls `step(batch, changes, given)` with those of each group, in order, again and again until
+  /// it has taken them all, and emits what it gave, rows of `schema`.
   template <class Step>
-  Result<> for_each_run(const data::ChangeBatch& input, Output& out, Step step);
+  Result<> apply(const data::ChangeBatch& input, const data::SchemaRef& schema, Output& out,
+                 Step step);
   GroupTable::Group find(std::string_view group) { return rows_->find(group); }
 
   /// The changes of one group and the rows that are there from `from` on, in order, until
@@ -125,14 +126,17 @@ class OrderedRows {
 std::span<const OrderedRows::Change> take_group(std::span<const OrderedRows::Change>& all) noexcept;
 
 template <class Step>
-Result<> OrderedRows::for_each_run(const data::ChangeBatch& input, Output& out, Step step) {
+Result<> OrderedRows::apply(const data::ChangeBatch& input, const data::SchemaRef& schema,
+                            Output& out, Step step) {
   auto changes = this->changes(input, out);
   if (!changes) return std::move(changes).error();
+  data::BatchBuilder given(schema);
   std::span<const Change> all = changes->rows;
   while (!all.empty()) {
     for (std::span<const Change> group = take_group(all); !group.empty();)
-      if (auto done = step(changes->batch, group); !done) return done;
+      if (auto done = step(changes->batch, group, given); !done) return done;
   }
+  out.emit(given.finish());
   return {};
 }
 

@@ -23,14 +23,9 @@ class RollingOperator final : public GroupedWindows {
   void open(State& state) override { rows_.open(state); }
 
   Result<> apply(const Input& input, Output& out) override {
-    data::BatchBuilder given(schema());
-    auto done = rows_.for_each_run(
-        input.batch, out, [&](const data::ChangeBatch& batch, std::span<const Change>& changes) {
-          return roll(batch, changes, given);
-        });
-    if (!done) return done;
-    out.emit(given.finish());
-    return {};
+    return rows_.apply(input.batch, schema(), out,
+                       [this](const data::ChangeBatch& batch, std::span<const Change>& changes,
+                              data::BatchBuilder& given) { return roll(batch, changes, given); });
   }
 
   Result<std::optional<std::int64_t>> forget(std::string_view group,
@@ -146,14 +141,9 @@ class RollingRowsOperator final : public GroupedWindows {
   }
 
   Result<> apply(const Input& input, Output& out) override {
-    data::BatchBuilder given(schema());
-    auto done = rows_.for_each_run(
-        input.batch, out, [&](const data::ChangeBatch& batch, std::span<const Change>& changes) {
-          return roll(batch, changes, given);
-        });
-    if (!done) return done;
-    out.emit(given.finish());
-    return {};
+    return rows_.apply(input.batch, schema(), out,
+                       [this](const data::ChangeBatch& batch, std::span<const Change>& changes,
+                              data::BatchBuilder& given) { return roll(batch, changes, given); });
   }
 
   Result<std::optional<std::int64_t>> forget(std::string_view group,

@@ -10,36 +10,61 @@
 namespace weir::flow::workflow::internal {
 
 /// By what a kind of record is found.
+template <class K>
+struct FoundBy {
+  using Key = K;
+};
+
+/// What is known of a kind of record: its key, and the name of its key space, which is persisted.
 template <class R>
-struct RecordKey {
-  using type = ExecutionId;
+struct RecordTraits;
+template <>
+struct RecordTraits<ExecutionSpec> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.execution_specs";
 };
 template <>
-struct RecordKey<Attempt> {
-  using type = AttemptKey;
+struct RecordTraits<Execution> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.executions";
 };
 template <>
-struct RecordKey<Workflow> {
-  using type = WorkflowId;
+struct RecordTraits<Attempt> : FoundBy<AttemptKey> {
+  static constexpr const char* space = "workflow.attempts";
 };
 template <>
-struct RecordKey<Staged> {
-  using type = StagedKey;
+struct RecordTraits<ExecutionResult> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.results";
 };
 template <>
-struct RecordKey<Edge> {
-  using type = EdgeId;
+struct RecordTraits<Workflow> : FoundBy<WorkflowId> {
+  static constexpr const char* space = "workflow.workflows";
 };
 template <>
-struct RecordKey<Idempotency> {
-  using type = IdempotencyKey;
+struct RecordTraits<Staged> : FoundBy<StagedKey> {
+  static constexpr const char* space = "workflow.staged";
 };
 template <>
-struct RecordKey<Lane> {
-  using type = std::string;
+struct RecordTraits<Edge> : FoundBy<EdgeId> {
+  static constexpr const char* space = "workflow.edges";
 };
+template <>
+struct RecordTraits<EdgeGroup> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.edge_groups";
+};
+template <>
+struct RecordTraits<Links> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.links";
+};
+template <>
+struct RecordTraits<Idempotency> : FoundBy<IdempotencyKey> {
+  static constexpr const char* space = "workflow.idempotency";
+};
+template <>
+struct RecordTraits<Lane> : FoundBy<std::string> {
+  static constexpr const char* space = "workflow.lanes";
+};
+
 template <class R>
-using KeyOf = typename RecordKey<R>::type;
+using KeyOf = typename RecordTraits<R>::Key;
 
 struct KeyHash {
   std::size_t operator()(const AttemptKey& key) const noexcept {

@@ -5,39 +5,13 @@
 namespace weir::flow::workflow::internal {
 namespace {
 
-// Persisted: the names of key spaces.
-template <class R>
-constexpr const char* space_name = nullptr;
-template <>
-constexpr const char* space_name<ExecutionSpec> = "workflow.execution_specs";
-template <>
-constexpr const char* space_name<Execution> = "workflow.executions";
-template <>
-constexpr const char* space_name<Attempt> = "workflow.attempts";
-template <>
-constexpr const char* space_name<ExecutionResult> = "workflow.results";
-template <>
-constexpr const char* space_name<Workflow> = "workflow.workflows";
-template <>
-constexpr const char* space_name<Staged> = "workflow.staged";
-template <>
-constexpr const char* space_name<Edge> = "workflow.edges";
-template <>
-constexpr const char* space_name<EdgeGroup> = "workflow.edge_groups";
-template <>
-constexpr const char* space_name<Links> = "workflow.links";
-template <>
-constexpr const char* space_name<Idempotency> = "workflow.idempotency";
-template <>
-constexpr const char* space_name<Lane> = "workflow.lanes";
-
 // Persisted: what the counters are of.
 constexpr std::uint8_t notice_counter = 1;
 constexpr std::uint8_t identity_counter = 2;
 
 template <class R>
 Task<Result<>> open_space(storage::Store* store, RecordSpace<R>* space) {
-  WEIR_CO_TRY(opened, co_await store->open_state<KeyOf<R>, R>(space_name<R>));
+  WEIR_CO_TRY(opened, co_await store->open_state<KeyOf<R>, R>(RecordTraits<R>::space));
   space->space = std::move(opened);
   co_return {};
 }

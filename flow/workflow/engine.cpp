@@ -7,6 +7,7 @@
 #include <weir/flow/workflow/internal/engine_core.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/registry.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
@@ -67,6 +68,10 @@ std::vector<EdgeInfo> edges_of(Draft& draft, const WorkflowId& workflow,
   }
   std::ranges::sort(edges, {}, &EdgeInfo::id);
   return edges;
+}
+
+std::string name_of(const EngineCore& core) {
+  return "workflow engine " + std::to_string(core.records.identity());
 }
 
 template <class T>
@@ -140,6 +145,11 @@ Task<Result<Engine>> Engine::open(storage::Store* store, EngineOptions options) 
       std::move(spawning), core,
       internal::EngineActorOptions{options.records_max, options.cancels_max});
   Engine engine(core);
+  // Two that keep records in memory would overwrite each other's.
+  Registry registry(store->system());
+  if (auto added = registry.add(name_of(*core), core->actor); !added) {
+    co_return Error(Errc::already_exists, "an engine is open on this store");
+  }
   WEIR_CO_TRY_VOID(co_await core->actor.ask<internal::Begin>().within(forever));
   co_return std::move(engine);
 }
@@ -388,6 +398,11 @@ Task<Result<Lane>> Engine::lane(std::string lane) const {
     const Lane* found = draft.find<Lane>(lane);
     return found != nullptr ? *found : Lane();
   });
+}
+
+Task<Result<std::vector<SetAside>>> Engine::set_aside() const {
+  const CoreRef core = core_;
+  co_return co_await core->actor.ask<internal::ListSetAside>().within(forever);
 }
 
 Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> Engine::notices(

@@ -59,6 +59,13 @@ struct CancelResult {
   std::vector<ExecutionId> cancelled;
 };
 
+/// Something that was to be cancelled and could not be.
+struct SetAside {
+  /// The workflow, or the execution that a group of edges leads into.
+  std::string what;
+  Error reason;
+};
+
 /// A page of a list.
 template <class T>
 struct Page {
@@ -99,9 +106,10 @@ struct CreatedGraph {
 ///     for (auto& claim : claimed) co_await engine.complete(claim.handle, "done");
 ///
 /// What a call gives is committed, as durably as the store does it. Usable from any actor; the
-/// store outlives it. Only one engine may be open on a store.
+/// store outlives it.
 class Engine {
  public:
+  /// `already_exists` if there is another one on this store.
   static Task<Result<Engine>> open(storage::Store* store, EngineOptions options = {});
 
   Engine(Engine&&) noexcept;
@@ -177,6 +185,10 @@ class Engine {
   Task<Result<>> set_lane_limit(std::string lane,
                                 std::optional<std::uint32_t> concurrency_max) const;
   Task<Result<Lane>> lane(std::string lane) const;
+
+  /// What could not be cancelled since the engine was opened; it is tried again when it is opened
+  /// anew. Others are not held up by it.
+  Task<Result<std::vector<SetAside>>> set_aside() const;
 
   /// What has been told, from the number `from` on, in the order of commits. The numbers have no
   /// gaps and begin at 1.

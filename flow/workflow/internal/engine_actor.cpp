@@ -284,20 +284,32 @@ Task<Result<>> EngineActor::cancel_siblings(ExecutionId downstream) {
   co_return {};
 }
 
+/// If the engine as a whole cannot go on, nothing in particular is to blame.
+void EngineActor::note_set_aside(std::string what, const Error& reason) {
+  if (!failure_ && !is_stopped_) set_aside_.insert_or_assign(std::move(what), reason);
+}
+
+std::vector<SetAside> EngineActor::on(ListSetAside) const {
+  std::vector<SetAside> list;
+  for (const auto& [what, reason] : set_aside_) list.push_back({what, reason});
+  return list;
+}
+
 Task<> EngineActor::on(Dispatch) {
   while ((!groups_.empty() || !workflows_.empty()) && !failure_ && !is_stopped_) {
     if (!groups_.empty()) {
       const ExecutionId group = groups_.front();
       groups_.pop_front();
       auto done = co_await cancel_siblings(group);
-      if (!done && !failure_) poisoned_.insert_or_assign(group, done.error());
+      if (!done) note_set_aside("edge group of execution " + to_string(group), done.error());
     }
     if (!workflows_.empty()) {
       const WorkflowId workflow = workflows_.front();
       workflows_.pop_front();
       if (!cancelling_.insert(workflow).second) continue;
       std::vector<ExecutionId> cancelled;
-      static_cast<void>(co_await cancel_members(workflow, &cancelled));
+      auto done = co_await cancel_members(workflow, &cancelled);
+      if (!done) note_set_aside("workflow " + to_string(workflow), done.error());
       cancelling_.erase(workflow);
     }
   }

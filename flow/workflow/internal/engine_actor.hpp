@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <weir/flow/workflow/engine.hpp>
 #include <weir/flow/workflow/handle.hpp>
 #include <weir/flow/workflow/internal/command.hpp>
 #include <weir/flow/workflow/internal/schedule.hpp>
@@ -55,6 +56,9 @@ struct CancelWorkflow {
   CancelPolicy policy;
   std::string reason;
 };
+struct ListSetAside {
+  using Reply = std::vector<SetAside>;
+};
 /// Writes what has changed.
 struct Flush {};
 /// Some time has come.
@@ -65,7 +69,8 @@ struct Stop {
   using Reply = bool;
 };
 
-using EngineRef = ActorRef<Begin, Submit, Claim, CancelWorkflow, Flush, Due, Dispatch, Stop>;
+using EngineRef =
+    ActorRef<Begin, Submit, Claim, CancelWorkflow, ListSetAside, Flush, Due, Dispatch, Stop>;
 
 struct EngineActorOptions {
   std::size_t records_max = 100'000;
@@ -80,7 +85,7 @@ struct EngineActorOptions {
 /// A command that needs a record that is not in memory waits until it was read; others go on
 /// meanwhile. After a write has failed nothing more is done: what is on disk is not known then.
 class EngineActor final
-    : public Actor<Begin, Submit, Claim, CancelWorkflow, Flush, Due, Dispatch, Stop> {
+    : public Actor<Begin, Submit, Claim, CancelWorkflow, ListSetAside, Flush, Due, Dispatch, Stop> {
  public:
   /// Commands come while others read, and while batches are written.
   static constexpr bool interleaves = true;
@@ -91,6 +96,7 @@ class EngineActor final
   Task<Result<Ticket>> on(Submit submit);
   Task<Result<ClaimedAt>> on(Claim claim);
   Task<Result<CancelledAt>> on(CancelWorkflow cancel);
+  std::vector<SetAside> on(ListSetAside) const;
   Task<> on(Flush);
   Task<> on(Due);
   Task<> on(Dispatch);
@@ -126,6 +132,7 @@ class EngineActor final
   // Cancelling in pieces.
   Task<Result<>> cancel_members(WorkflowId workflow, std::vector<ExecutionId>* cancelled);
   Task<Result<>> cancel_siblings(ExecutionId downstream);
+  void note_set_aside(std::string what, const Error& reason);
 
   /// Somebody who waits until there may be something to claim.
   struct Waiter {
@@ -147,7 +154,7 @@ class EngineActor final
   std::deque<ExecutionId> groups_;                     // that have siblings to cancel
   std::deque<WorkflowId> workflows_;                   // that have executions to cancel
   std::set<WorkflowId> cancelling_;                    // whose executions are being cancelled
-  std::map<ExecutionId, Error> poisoned_;              // groups that were set aside
+  std::map<std::string, Error> set_aside_;             // what could not be cancelled
   Ticket batch_ = 1;                                   // that is being collected
   std::uint64_t next_notice_ = 1;
   std::optional<Time> timer_due_;

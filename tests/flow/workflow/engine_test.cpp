@@ -299,6 +299,40 @@ TEST_F(EngineTest, ALaneKeepsItsLimitAndItsPause) {
   EXPECT_EQ(run(engine().lane("default")).value().active, 4U);
 }
 
+TEST_F(EngineTest, WhatCannotBeCancelledIsSetAsideAndHoldsUpNobody) {
+  // A group that lists somebody who is not there.
+  const ExecutionId broken = create();
+  const auto groups =
+      run(store().open_state<ExecutionId, EdgeGroup>("workflow.edge_groups")).value();
+  const auto listed =
+      run(store().open_state<ExecutionId, bool>("workflow.cancelling_groups")).value();
+  auto transaction = store().begin();
+  transaction.put(groups, broken, EdgeGroup{.cancelling = {ExecutionId{}}});
+  transaction.put(listed, broken, true);
+  ASSERT_TRUE(run(transaction.commit()));
+  crash();
+  NewGraph race{.executions = std::vector<NewExecution>(3, work("race")),
+                .edges = {{0, 2}, {1, 2}},
+                .policies = {{2, EdgePolicy::any_of(OnSatisfied::cancel_remaining)}}};
+  for (NewExecution& execution : race.executions) execution.lane = "race";
+  const auto graph = run(engine().create_graph(race)).value();
+  ASSERT_TRUE(run(engine().complete(claim({.worker = "w", .lane = "race"}).at(0).handle)));
+  pass(1s);
+  EXPECT_EQ(describe(graph.workflow).counts[PublicState::cancelled], 1U);
+  const auto aside = run(engine().set_aside()).value();
+  ASSERT_EQ(aside.size(), 1U);
+  EXPECT_EQ(aside[0].what, "edge group of execution " + to_string(broken));
+  EXPECT_EQ(aside[0].reason, Errc::corruption);
+}
+
+TEST_F(EngineTest, ASecondOneOnTheSameStoreIsRefused) {
+  EXPECT_EQ(run(Engine::open(&store())).error(), Errc::already_exists);
+  EXPECT_EQ(claim({.worker = "w"}).size(), 0U);
+  reopen();
+  create();
+  claim_one();
+}
+
 TEST_F(EngineTest, NothingIsAnsweredAfterItIsClosed) {
   ASSERT_TRUE(run(engine().close()));
   EXPECT_FALSE(run(engine().create_execution({.kind = "late"})));

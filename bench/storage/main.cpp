@@ -100,15 +100,5 @@ void measure_opening(void (*load_and_die)(const std::filesystem::path&),
 
 int main(int argc, char** argv) {
   using namespace weir::bench::storage;
-  if (argc == 3) {
-    const std::string_view subject = argv[1];
-    for (const auto& workload : subject == "raw" ? raw_workloads() : weir_workloads()) {
-      if (workload.name == argv[2]) {
-        workload.run();
-        return 0;
-      }
-    }
-  }
-  std::fprintf(stderr, "usage: %s weir|raw <workload>\n", argv[0]);
-  return 2;
+  return run_beside_raw(argc, argv, weir_workloads(), raw_workloads());
 }

@@ -1,11 +1,8 @@
 """Storage: Weir's store beside RocksDB alone doing the same, in alternating runs."""
 
-from harness.bars import Bar, at_least, at_most, figure
-from harness.build import build_target
-from harness.runner import Load, Program, run_alternating
+from harness.bars import Bar, at_least, at_most
+from harness.beside_raw import BesideRaw, middle, ratio
 from harness.stats import median
-from harness.suites import Suite
-from harness.table import format_table
 
 WORKLOADS = [
     ("commit_buffered", "one writer, commits of 10 rows of 100 bytes, `buffered`"),
@@ -18,58 +15,11 @@ WORKLOADS = [
     ("wake", "from a commit in memory to a reader that is awake"),
     ("open", "10 M rows: opening after a kill and after a clean stop, memory while loading"),
 ]
-ONLY_WEIR = {"wake"}
-
-
-class Storage(Suite):
-    name = "storage"
-    summary = "commits, reads, scans, the change log and opening, as ratios to raw RocksDB"
-
-    def workloads(self):
-        return WORKLOADS
-
-    def run(self, options, report):
-        binary = str(build_target(options.build_dir, "weir_bench_storage",
-                                  "does bench/storage have a CMakeLists.txt?"))
-        programs = {name: Program(name, (binary, name)) for name in ("weir", "raw")}
-        runs = options.runs or (1 if options.quick else 5)
-        load = Load(scale=0.05 if options.quick else 1.0)
-        rows, bars = [], []
-        for workload, _ in WORKLOADS:
-            if not options.wants(workload):
-                continue
-            subjects = [programs["weir"]]
-            if workload not in ONLY_WEIR:
-                subjects.append(programs["raw"])
-            workload_runs = 1 if workload == "open" else runs
-            results = run_alternating(subjects, workload, load, workload_runs)
-            rows.append(row(workload, results))
-            bars += BARS[workload](results)
-        print(format_table(["workload", "unit", "weir", "raw RocksDB", "more"], rows))
-        print()
-        report.add(bars)
-
-
-def middle(results, subject, key=None):
-    return median([result.figure(key) for result in results[subject]])
-
-
-def ratio(results, key=None):
-    """Weir's figure by that of the raw run beside it; the median of the pairs."""
-    pairs = zip(results["weir"], results["raw"])
-    return median([ours.figure(key) / theirs.figure(key) for ours, theirs in pairs])
-
-
-def row(workload, results):
-    extras = results["weir"][0].extras
-    more = " ".join(f"{key}={figure(middle(results, 'weir', key))}" for key in extras)
-    raw = figure(middle(results, "raw")) if "raw" in results else "-"
-    return [workload, results["weir"][0].unit, figure(middle(results, "weir")), raw, more]
 
 
 def commit_buffered(results):
     return [Bar("storage_commit_vs_raw", ratio(results), at_least(0.5)),
-            Bar("storage_log_bytes_per_row", middle(results, "weir", "log_per_row"), at_most(2.3))]
+            Bar("storage_log_bytes_per_row", middle(results, key="log_per_row"), at_most(2.3))]
 
 
 def commit_random(results):
@@ -88,21 +38,21 @@ def faster(name, target):
 
 
 def replay(results):
-    return [Bar("storage_replay_per_second", middle(results, "weir"), at_least(1_000_000)),
+    return [Bar("storage_replay_per_second", middle(results), at_least(1_000_000)),
             Bar("storage_replay_vs_raw", ratio(results), at_least(0.5))]
 
 
 def wake(results):
-    p50 = middle(results, "weir")
+    p50 = middle(results)
     tail = median([result.figure("p99") / result.figure() for result in results["weir"]])
     return [Bar("storage_wake_p50_us", p50, at_most(20)),
             Bar("storage_wake_p99_by_p50", tail, at_most(10))]
 
 
 def opening(results):
-    return [Bar("storage_open_clean_ms", middle(results, "weir", "clean"), at_most(1000)),
+    return [Bar("storage_open_clean_ms", middle(results, key="clean"), at_most(1000)),
             Bar("storage_open_killed_vs_raw", ratio(results), at_most(1.5)),
-            Bar("storage_resident_mb", middle(results, "weir", "resident_mb"), at_most(400))]
+            Bar("storage_resident_mb", middle(results, key="resident_mb"), at_most(400))]
 
 
 BARS = {
@@ -116,5 +66,15 @@ BARS = {
     "wake": wake,
     "open": opening,
 }
+
+
+class Storage(BesideRaw):
+    name = "storage"
+    summary = "commits, reads, scans, the change log and opening, as ratios to raw RocksDB"
+    descriptions = WORKLOADS
+    bars = BARS
+    only_weir = {"wake"}
+    once = {"open"}
+
 
 SUITE = Storage()

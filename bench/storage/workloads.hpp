@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include <weir/bench/storage/beside_raw.hpp>
 #include <weir/bench/storage/directory.hpp>
 
 /// The storage benchmark: what both subjects, Weir's store and raw RocksDB, are asked to do.
@@ -45,12 +45,6 @@ std::string run_in_child(void (*child)(const std::filesystem::path&),
 /// twice, which gives how long that took in milliseconds.
 void measure_opening(void (*load_and_die)(const std::filesystem::path&),
                      double (*open_ms)(const std::filesystem::path&));
-
-/// One workload: prints the result line.
-struct Workload {
-  std::string_view name;
-  void (*run)();
-};
 
 const std::vector<Workload>& weir_workloads();
 const std::vector<Workload>& raw_workloads();

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
+
+#include <weir/bench/storage/beside_raw.hpp>
 
 /// The workflow benchmark: what the engine is asked to do, and RocksDB alone beside it.
 namespace weir::bench::workflows {
@@ -12,11 +13,7 @@ inline constexpr int chain_nodes = 10;
 inline constexpr int fan_out = 1000;
 inline constexpr int payload_bytes = 100;
 
-/// One workload: prints the result line.
-struct Workload {
-  std::string_view name;
-  void (*run)();
-};
+using storage::Workload;
 
 const std::vector<Workload>& weir_workloads();
 const std::vector<Workload>& raw_workloads();

@@ -179,6 +179,7 @@ function(weir_bench name)
   endif()
   set(target weir_bench_${name})
   add_executable(${target} ${bench_SOURCES})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # each source has its `Begin`
   target_link_libraries(${target} PRIVATE weir::runtime ${bench_DEPENDS})
   weir_precompile(${target} LIKE weir_runtime)
   add_dependencies(weir_benches ${target})

@@ -4,18 +4,15 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
-#include <weir/flow/workflow/internal/engine_core.hpp>
+#include <weir/flow/workflow/internal/embedded_store.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
-#include <weir/runtime/actor_system.hpp>
-#include <weir/runtime/registry.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
 namespace {
 
 using internal::Draft;
-using internal::EngineCore;
-using CoreRef = std::shared_ptr<EngineCore>;
+using CoreRef = std::shared_ptr<internal::WorkflowStore>;
 
 constexpr std::size_t page_max = 1000;
 
@@ -24,15 +21,13 @@ constexpr std::size_t page_max = 1000;
 template <class Function>
 Task<std::invoke_result_t<Function&, Draft&>> run(CoreRef core, Function function) {
   auto command = std::make_shared<internal::CommandOf<Function>>(std::move(function));
-  auto ticket = co_await core->actor.ask<internal::Submit>(command).within(forever);
-  if (!ticket) co_return ticket.error();
-  auto committed = co_await core->committed.wait_until(*ticket);
+  auto committed = co_await core->run(command);
   if (!committed) co_return committed.error();
   co_return command->take();
 }
 
-Result<> check_handle(const EngineCore& core, const Handle& handle) {
-  if (handle.store == core.records.identity()) return {};
+Result<> check_handle(const internal::WorkflowStore& core, const Handle& handle) {
+  if (handle.store == core.identity()) return {};
   return Error(Errc::foreign_handle, "the handle of " + to_string(handle.execution));
 }
 
@@ -52,11 +47,9 @@ Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request
   if (request.lease <= Duration::zero()) {
     co_return Error(Errc::invalid_argument, "a lease that is not positive");
   }
-  WEIR_CO_TRY(reply,
-              co_await core->actor.ask<internal::Claim>(std::move(request), waits).within(forever));
-  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(reply.ticket));
-  for (Claimed& claimed : reply.claimed) claimed.handle.store = core->records.identity();
-  co_return std::move(reply.claimed);
+  WEIR_CO_TRY(found, co_await core->claim(std::move(request), waits));
+  for (Claimed& claimed : found) claimed.handle.store = core->identity();
+  co_return std::move(found);
 }
 
 std::vector<EdgeInfo> edges_of(Draft& draft, const WorkflowId& workflow,
@@ -68,10 +61,6 @@ std::vector<EdgeInfo> edges_of(Draft& draft, const WorkflowId& workflow,
   }
   std::ranges::sort(edges, {}, &EdgeInfo::id);
   return edges;
-}
-
-std::string name_of(const EngineCore& core) {
-  return "workflow engine " + std::to_string(core.records.identity());
 }
 
 template <class T>
@@ -125,12 +114,12 @@ Engine::Engine(CoreRef core) noexcept : core_(std::move(core)) {}
 Engine::Engine(Engine&&) noexcept = default;
 
 Engine::~Engine() {
-  if (!core_ || core_->gone.published() > 0) return;
+  if (!core_ || core_->is_closed()) return;
   try {
-    static_cast<void>(core_->records.store().system().run(close()));
+    static_cast<void>(core_->system().run(close()));
   } catch (const std::exception&) {
     // Inside an actor, which must not wait, or the system has stopped and with it the engine.
-    core_->actor.stop();
+    core_->abandon();
   }
 }
 
@@ -138,29 +127,14 @@ Task<Result<Engine>> Engine::open(storage::Store* store, EngineOptions options) 
   if (options.records_max == 0 || options.cancels_max == 0) {
     co_return Error(Errc::invalid_argument, "records_max and cancels_max must be 1 or more");
   }
-  WEIR_CO_TRY(records, co_await internal::RecordStore::open(store));
-  auto core = std::make_shared<EngineCore>(std::move(records));
-  SpawnOptions spawning{.name = "workflow engine", .mailbox_capacity = unbounded};
-  core->actor = store->system().spawn<internal::EngineActor>(
-      std::move(spawning), core,
-      internal::EngineActorOptions{options.records_max, options.cancels_max});
-  Engine engine(core);
-  // Two that keep records in memory would overwrite each other's.
-  Registry registry(store->system());
-  if (auto added = registry.add(name_of(*core), core->actor); !added) {
-    co_return Error(Errc::already_exists, "an engine is open on this store");
-  }
-  WEIR_CO_TRY_VOID(co_await core->actor.ask<internal::Begin>().within(forever));
-  co_return std::move(engine);
+  WEIR_CO_TRY(opened, co_await internal::EmbeddedStore::open(store, options));
+  co_return Engine(std::move(opened));
 }
 
 Task<Result<>> Engine::close() {
   const CoreRef core = core_;
-  if (core->gone.published() > 0) co_return {};
-  auto stopped = co_await core->actor.ask<internal::Stop>().within(forever);
-  core->gone.publish(1);
-  if (!stopped) co_return stopped.error();
-  co_return {};
+  if (core->is_closed()) co_return {};
+  co_return co_await core->close();
 }
 
 Task<Result<Created>> Engine::create_execution(NewExecution request) const {
@@ -306,11 +280,7 @@ Task<Result<>> Engine::close(WorkflowId workflow) const {
 Task<Result<CancelResult>> Engine::cancel(WorkflowId workflow, CancelPolicy policy,
                                           std::string reason) const {
   const CoreRef core = core_;
-  WEIR_CO_TRY(
-      reply, co_await core->actor.ask<internal::CancelWorkflow>(workflow, policy, std::move(reason))
-                 .within(forever));
-  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(reply.ticket));
-  co_return CancelResult{reply.is_new, std::move(reply.cancelled)};
+  co_return co_await core->cancel(workflow, policy, std::move(reason));
 }
 
 Task<Result<std::optional<WorkflowInfo>>> Engine::describe(WorkflowId id) const {
@@ -363,7 +333,7 @@ Task<Result<Page<ExecutionId>>> Engine::members(WorkflowId workflow,
   const CoreRef core = core_;
   limit = std::min(limit, page_max);
   if (limit == 0) co_return Page<ExecutionId>();
-  WEIR_CO_TRY(found, co_await core->records.members(workflow, after, limit + 1));
+  WEIR_CO_TRY(found, co_await core->members(workflow, after, limit + 1));
   co_return page_of(std::move(found), limit);
 }
 
@@ -376,7 +346,7 @@ Task<Result<Page<WorkflowId>>> Engine::list(Partition partition, std::optional<W
     co_return Error(Errc::invalid_argument, "partition " + std::to_string(partition.number) +
                                                 " of " + std::to_string(partitions_max));
   }
-  WEIR_CO_TRY(found, co_await core->records.workflows(partition, after, limit + 1));
+  WEIR_CO_TRY(found, co_await core->workflows(partition, after, limit + 1));
   co_return page_of(std::move(found), limit);
 }
 
@@ -402,13 +372,13 @@ Task<Result<Lane>> Engine::lane(std::string lane) const {
 
 Task<Result<std::vector<SetAside>>> Engine::set_aside() const {
   const CoreRef core = core_;
-  co_return co_await core->actor.ask<internal::ListSetAside>().within(forever);
+  co_return co_await core->set_aside();
 }
 
 Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> Engine::notices(
     std::uint64_t from, std::size_t notices_max) const {
   const CoreRef core = core_;
-  co_return co_await core->records.notices(from, notices_max);
+  co_return co_await core->notices(from, notices_max);
 }
 
 }  // namespace weir::flow::workflow

@@ -15,8 +15,7 @@
 namespace weir::flow::workflow {
 
 namespace internal {
-class Command;
-struct EngineCore;
+class WorkflowStore;
 }  // namespace internal
 
 /// How an engine runs.
@@ -112,6 +111,9 @@ class Engine {
   /// `already_exists` if there is another one on this store.
   static Task<Result<Engine>> open(storage::Store* store, EngineOptions options = {});
 
+  /// On another store: see `postgres/open.hpp`.
+  explicit Engine(std::shared_ptr<internal::WorkflowStore> core) noexcept;
+
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) = delete;
   /// Closes it; inside an actor it does not wait for that.
@@ -196,9 +198,7 @@ class Engine {
       std::uint64_t from, std::size_t notices_max = 256) const;
 
  private:
-  explicit Engine(std::shared_ptr<internal::EngineCore> core) noexcept;
-
-  std::shared_ptr<internal::EngineCore> core_;  // null when moved from
+  std::shared_ptr<internal::WorkflowStore> core_;  // null when moved from
 };
 
 }  // namespace weir::flow::workflow

@@ -16,6 +16,11 @@ namespace weir::flow::workflow::internal {
 /// It follows from the records of executions that have not ended.
 class Schedule {
  public:
+  /// Whether it may be claimed.
+  static bool is_ready(const Execution& execution);
+  /// When the next thing is due that time does to it.
+  static std::optional<Time> due_of(const Execution& execution);
+
   /// The record has changed; none if there is or was none. True if it can be claimed, and could
   /// not before.
   bool update(const ExecutionId& id, const Execution* before, const Execution* after);
@@ -40,9 +45,6 @@ class Schedule {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
   using Queue = std::set<Place>;
-
-  static bool is_ready(const Execution& execution);
-  static std::optional<Time> due_of(const Execution& execution);
 
   /// By lane and by what is needed of a worker.
   std::map<std::string, std::map<std::vector<std::string>, Queue>> ready_;

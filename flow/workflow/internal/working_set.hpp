@@ -34,6 +34,7 @@ struct Slot {
   std::optional<R> current;
   Standing stored = Standing::absent;
   bool is_changed = false;  // and not given to the store
+  bool is_read = false;     // what the store has was looked for, and not just overwritten
 
   Standing standing() const { return current ? standing_of(*current) : Standing::absent; }
 };
@@ -87,6 +88,7 @@ class WorkingSet {
   void add(const KeyOf<R>& key, std::optional<R> record) {
     Slot<R> slot{std::move(record)};
     slot.stored = slot.standing();
+    slot.is_read = true;
     tables_.of<R>().slots.try_emplace(key, std::move(slot));
   }
 

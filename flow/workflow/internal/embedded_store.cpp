@@ -1,0 +1,102 @@
+#include <weir/flow/workflow/internal/embedded_store.hpp>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/runtime/registry.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::workflow::internal {
+namespace {
+
+using CoreRef = std::shared_ptr<EngineCore>;
+
+std::string name_of(const EngineCore& core) {
+  return "workflow engine " + std::to_string(core.records.identity());
+}
+
+Task<Result<>> run_on(CoreRef core, std::shared_ptr<Command> command) {
+  WEIR_CO_TRY(ticket, co_await core->actor.ask<Submit>(std::move(command)).within(forever));
+  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(ticket));
+  co_return {};
+}
+
+Task<Result<std::vector<Claimed>>> claim_on(CoreRef core, ClaimRequest request, bool waits) {
+  WEIR_CO_TRY(reply, co_await core->actor.ask<Claim>(std::move(request), waits).within(forever));
+  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(reply.ticket));
+  co_return std::move(reply.claimed);
+}
+
+Task<Result<CancelResult>> cancel_on(CoreRef core, CancelWorkflow cancel) {
+  WEIR_CO_TRY(reply, co_await core->actor.ask<CancelWorkflow>(std::move(cancel)).within(forever));
+  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(reply.ticket));
+  co_return CancelResult{reply.is_new, std::move(reply.cancelled)};
+}
+
+Task<Result<std::vector<SetAside>>> set_aside_on(CoreRef core) {
+  co_return co_await core->actor.ask<ListSetAside>().within(forever);
+}
+
+Task<Result<>> close_on(CoreRef core) {
+  auto stopped = co_await core->actor.ask<Stop>().within(forever);
+  core->gone.publish(1);
+  if (!stopped) co_return stopped.error();
+  co_return {};
+}
+
+}  // namespace
+
+Task<Result<std::shared_ptr<WorkflowStore>>> EmbeddedStore::open(storage::Store* store,
+                                                                 EngineOptions options) {
+  WEIR_CO_TRY(records, co_await RecordStore::open(store));
+  auto core = std::make_shared<EngineCore>(std::move(records));
+  SpawnOptions spawning{.name = "workflow engine", .mailbox_capacity = unbounded};
+  core->actor = store->system().spawn<EngineActor>(
+      std::move(spawning), core, EngineActorOptions{options.records_max, options.cancels_max});
+  // Two that keep records in memory would overwrite each other's.
+  Registry registry(store->system());
+  if (auto added = registry.add(name_of(*core), core->actor); !added) {
+    static_cast<void>(co_await close_on(core));
+    co_return Error(Errc::already_exists, "an engine is open on this store");
+  }
+  if (auto begun = co_await core->actor.ask<Begin>().within(forever); !begun) {
+    const Error error = begun.error();
+    static_cast<void>(co_await close_on(core));
+    co_return error;
+  }
+  co_return std::shared_ptr<WorkflowStore>(std::make_shared<EmbeddedStore>(core));
+}
+
+Task<Result<>> EmbeddedStore::run(std::shared_ptr<Command> command) {
+  return run_on(core_, std::move(command));
+}
+
+Task<Result<std::vector<Claimed>>> EmbeddedStore::claim(ClaimRequest request, bool waits) {
+  return claim_on(core_, std::move(request), waits);
+}
+
+Task<Result<CancelResult>> EmbeddedStore::cancel(WorkflowId workflow, CancelPolicy policy,
+                                                 std::string reason) {
+  return cancel_on(core_, {workflow, policy, std::move(reason)});
+}
+
+Task<Result<std::vector<SetAside>>> EmbeddedStore::set_aside() { return set_aside_on(core_); }
+
+Task<Result<std::vector<ExecutionId>>> EmbeddedStore::members(WorkflowId workflow,
+                                                              std::optional<ExecutionId> after,
+                                                              std::size_t members_max) {
+  return core_->records.members(workflow, after, members_max);
+}
+
+Task<Result<std::vector<WorkflowId>>> EmbeddedStore::workflows(Partition partition,
+                                                               std::optional<WorkflowId> after,
+                                                               std::size_t workflows_max) {
+  return core_->records.workflows(partition, after, workflows_max);
+}
+
+Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> EmbeddedStore::notices(
+    std::uint64_t from, std::size_t notices_max) {
+  return core_->records.notices(from, notices_max);
+}
+
+Task<Result<>> EmbeddedStore::close() { return close_on(core_); }
+
+}  // namespace weir::flow::workflow::internal

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/workflow/engine.hpp>
+#include <weir/flow/workflow/internal/command.hpp>
+#include <weir/runtime/actor_system.hpp>
+
+namespace weir::flow::workflow::internal {
+
+/// Where workflows are kept, and who runs commands on them: all that an engine needs of a store.
+///
+/// What may happen to workflows is in the commands, once for all stores. A store finds the records
+/// that a command asks for, keeps what it made of them, and knows what can be claimed, what is due
+/// and what is left to cancel. Usable from any actor.
+class WorkflowStore {
+ public:
+  virtual ~WorkflowStore() = default;
+
+  virtual ActorSystem& system() const = 0;
+  /// Tells this store from all others, for ever.
+  virtual std::uint64_t identity() const = 0;
+
+  /// Runs a command, and returns when what it did and what it saw is committed.
+  virtual Task<Result<>> run(std::shared_ptr<Command> command) = 0;
+  /// Claims what there is; with `waits`, at least one. The request is valid.
+  virtual Task<Result<std::vector<Claimed>>> claim(ClaimRequest request, bool waits) = 0;
+  /// A workflow, and its executions piece by piece.
+  virtual Task<Result<CancelResult>> cancel(WorkflowId workflow, CancelPolicy policy,
+                                            std::string reason) = 0;
+  virtual Task<Result<std::vector<SetAside>>> set_aside() = 0;
+
+  // Lists, of what is committed, in order and after one of them.
+  virtual Task<Result<std::vector<ExecutionId>>> members(WorkflowId workflow,
+                                                         std::optional<ExecutionId> after,
+                                                         std::size_t members_max) = 0;
+  virtual Task<Result<std::vector<WorkflowId>>> workflows(Partition partition,
+                                                          std::optional<WorkflowId> after,
+                                                          std::size_t workflows_max) = 0;
+  virtual Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
+      std::uint64_t from, std::size_t notices_max) = 0;
+
+  /// Finishes what was begun and refuses what comes later. Repeating it does nothing.
+  virtual Task<Result<>> close() = 0;
+  virtual bool is_closed() const = 0;
+  /// The same without waiting, for who cannot.
+  virtual void abandon() noexcept = 0;
+};
+
+}  // namespace weir::flow::workflow::internal

@@ -19,6 +19,7 @@ build_packages=(
   libpq-dev
   libprotobuf-dev
   librocksdb-dev
+  libssl-dev
   lld-19
   llvm-19 # names in sanitizer reports
   ninja-build

@@ -5,42 +5,19 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/embedded_store.hpp>
+#include <weir/flow/workflow/internal/engine_call.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
 namespace {
 
+using internal::CoreRef;
 using internal::Draft;
-using CoreRef = std::shared_ptr<internal::WorkflowStore>;
+using internal::run;
+using internal::with_lease;
 
 constexpr std::size_t page_max = 1000;
-
-/// Runs a function of a draft where the records are, and waits until what it gave is committed:
-/// what it saw may not have been either.
-template <class Function>
-Task<std::invoke_result_t<Function&, Draft&>> run(CoreRef core, Function function) {
-  auto command = std::make_shared<internal::CommandOf<Function>>(std::move(function));
-  auto committed = co_await core->run(command);
-  if (!committed) co_return committed.error();
-  co_return command->take();
-}
-
-Result<> check_handle(const internal::WorkflowStore& core, const Handle& handle) {
-  if (handle.store == core.identity()) return {};
-  return Error(Errc::foreign_handle, "the handle of " + to_string(handle.execution));
-}
-
-/// A function of a draft that needs a lease.
-template <class Function>
-auto with_lease(CoreRef core, Handle handle, Function function) {
-  return run(
-      core,
-      [core, handle, function](Draft& draft) -> std::invoke_result_t<const Function&, Draft&> {
-        if (auto own = check_handle(*core, handle); !own) return own.error();
-        return function(draft);
-      });
-}
 
 Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request, bool waits) {
   if (request.worker.empty()) co_return Error(Errc::invalid_argument, "a worker without a name");

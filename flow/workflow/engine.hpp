@@ -132,6 +132,9 @@ class Engine {
   Task<Result<FailResult>> fail(Handle handle, Failure failure) const;
   /// Gives it back, to be claimed again after a time; the attempt goes on then.
   Task<Result<>> delay(Handle handle, Time until) const;
+  /// Gives it back until what it waits for has come; the attempt goes on then. `resumed` is given,
+  /// and the lease kept, if that is the case already.
+  Task<Result<SuspendResult>> suspend(Handle handle, SuspendRequest request) const;
   /// False if it had ended before.
   Task<Result<bool>> cancel(ExecutionId id, std::string reason = {}) const;
   /// Takes its lease from whoever has it.
@@ -146,6 +149,25 @@ class Engine {
   Task<Result<std::optional<std::string>>> result(ExecutionId id) const;
   /// In order.
   Task<Result<std::vector<Attempt>>> attempts(ExecutionId id) const;
+
+  // Signals.
+  /// To an execution, which need not wait for it yet; `invalid_token` unless it is the waitpoint's.
+  Task<Result<SignalEffect>> signal(NewSignal signal, std::string token) const;
+  /// The same by an operator, without a token: who may do that is decided by who calls it.
+  Task<Result<SignalEffect>> approve(NewSignal signal) const;
+  /// Lets it go on whatever it waits for.
+  Task<Result<>> resume(ExecutionId id, std::string by) const;
+  /// With which others may send signals to the waitpoint, also before the execution waits there.
+  Task<Result<std::string>> waitpoint_token(ExecutionId id, std::string waitpoint) const;
+  /// Tokens are signed with this key from now on; those of older keys are good until these retire.
+  /// Given no secret, one is drawn.
+  Task<Result<>> rotate_signing_key(std::string id, std::string secret = {}) const;
+  Task<Result<>> retire_signing_key(std::string id) const;
+  /// The newest, until its execution ends.
+  Task<Result<std::optional<Suspension>>> suspension(ExecutionId id) const;
+  /// Those that were sent to it from number `from` on, in order; they are numbered from 0 on.
+  Task<Result<std::vector<Signal>>> signals(ExecutionId id, std::uint32_t from = 0,
+                                            std::size_t limit = 100) const;
 
   // Workflows.
   Task<Result<WorkflowId>> create_workflow(NewWorkflow request) const;

@@ -20,6 +20,7 @@ class WorkflowCategory final : public std::error_category {
       case Errc::lease_revoked: return "lease was revoked";
       case Errc::lease_expired: return "lease has expired";
       case Errc::stale_lease: return "lease is not the current one";
+      case Errc::invalid_token: return "invalid token";
       case Errc::foreign_handle: return "handle of another store";
       case Errc::workflow_sealed: return "workflow has ended";
       case Errc::stale_revision: return "graph has changed";

@@ -23,6 +23,8 @@ enum class Errc {
   lease_expired,
   stale_lease,
 
+  /// A token that was not made for this waitpoint, or whose key is gone.
+  invalid_token,
   /// The handle is of another store.
   foreign_handle,
   /// The workflow has ended, or was cancelled: nothing is added to it.

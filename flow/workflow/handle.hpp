@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <weir/flow/workflow/records.hpp>
+#include <weir/flow/workflow/suspension.hpp>
 
 namespace weir::flow::workflow {
 
@@ -31,6 +32,8 @@ struct Claimed {
   Time expires_at = {};
   ExecutionSpec spec;
   std::vector<Input> inputs;
+  /// Why it goes on, if it was suspended; to each attempt until it is suspended again.
+  std::optional<Resumption> resumed = {};
 };
 
 }  // namespace weir::flow::workflow

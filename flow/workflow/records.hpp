@@ -80,6 +80,10 @@ struct Execution {
   Tags tags = {};
   /// It was cancelled because others had decided already; no failure of its workflow.
   bool is_sibling = false;
+  /// When the timeout of its suspension is due.
+  std::optional<Time> suspended_until = {};
+  std::uint32_t suspensions = 0;  // so far
+  std::uint32_t signals = 0;      // that were sent to it so far
 
   PublicState public_state() const noexcept { return workflow::public_state(state); }
   bool has_ended() const noexcept { return state.phase == Phase::terminal; }
@@ -89,7 +93,8 @@ struct Execution {
                     self.state, self.priority, self.attempt, self.attempts, self.retries,
                     self.reclaims, self.replays, self.epoch, self.lease, self.eligible_at,
                     self.attempt_deadline, self.changed_at, self.ended_at, self.end_reason,
-                    self.ended_by, self.tags, self.is_sibling);
+                    self.ended_by, self.tags, self.is_sibling, self.suspended_until,
+                    self.suspensions, self.signals);
   }
 };
 
@@ -318,11 +323,15 @@ enum class NoticeKind : std::uint8_t {
   lease_expired,
   lease_revoked,
   lease_released,
+  signal,
+  suspended,
+  resumed,
+  escalated,
 };
 template <>
-inline constexpr std::array words<NoticeKind> = {"completion",    "lease_acquired",
-                                                 "lease_renewed", "lease_expired",
-                                                 "lease_revoked", "lease_released"};
+inline constexpr std::array words<NoticeKind> = {
+    "completion",     "lease_acquired", "lease_renewed", "lease_expired", "lease_revoked",
+    "lease_released", "signal",         "suspended",     "resumed",       "escalated"};
 
 /// What others are told of an execution, in the order of commits.
 struct Notice {
@@ -333,10 +342,11 @@ struct Notice {
   Outcome outcome = Outcome::none;  // of a completion
   std::uint64_t epoch = 0;          // of a lease
   Time at = {};
+  std::string waitpoint = {};  // of a signal
 
   static auto weir_fields(auto& self) {
     return std::tie(self.kind, self.execution, self.workflow, self.space, self.outcome, self.epoch,
-                    self.at);
+                    self.at, self.waitpoint);
   }
 };
 

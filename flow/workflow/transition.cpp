@@ -120,6 +120,13 @@ Next resumed(const StateVector& state, StateVector next) {
   return state.phase == suspended ? Next(next) : Next();
 }
 
+Next escalated(const StateVector& state) {
+  if (state.phase != suspended) return {};
+  StateVector next = state;
+  next.reason = waiting_for_approval;
+  return next;
+}
+
 Next given_up(const StateVector& state, Outcome outcome) {
   return state.phase != terminal ? Next(ended(state, outcome)) : Next();
 }
@@ -151,6 +158,7 @@ Next next_state(const StateVector& state, Event event) {
     case EventKind::resume: return resumed(state, ready(attempt_interrupted));
     case EventKind::resume_delayed:
       return resumed(state, later(waiting_for_resume_delay, attempt_interrupted));
+    case EventKind::escalate: return escalated(state);
     case EventKind::cancel: return given_up(state, Outcome::cancelled);
     case EventKind::expire: return given_up(state, Outcome::expired);
     case EventKind::skip:

@@ -31,6 +31,7 @@ enum class EventKind : std::uint8_t {
   expire,  // its deadline has passed
   skip,    // not begun, and its dependencies have become impossible
   replay,
+  escalate,  // suspended for too long: only people help now
 };
 
 template <>
@@ -58,7 +59,8 @@ inline constexpr std::array words<EventKind> = {"promote",
                                                 "cancel",
                                                 "expire",
                                                 "skip",
-                                                "replay"};
+                                                "replay",
+                                                "escalate"};
 
 struct Event {
   EventKind kind;

@@ -38,6 +38,23 @@ Result<bool> expire_lease(Draft& draft, const ExecutionId& id);
 Result<bool> promote_due(Draft& draft, const ExecutionId& id);
 Result<bool> expire_attempt(Draft& draft, const ExecutionId& id);
 Result<bool> expire_execution(Draft& draft, const ExecutionId& id);
+Result<bool> expire_suspension(Draft& draft, const ExecutionId& id);
+
+// Suspending, and signals.
+/// Gives its lease back until the condition is satisfied; keeps it if it is already. The secret is
+/// that of the first key, if there is none.
+Result<SuspendResult> suspend(Draft& draft, const Handle& handle, const SuspendRequest& request,
+                              const std::string& fresh_secret);
+/// From outside, by who has a token.
+Result<SignalEffect> signal(Draft& draft, const NewSignal& signal, const std::string& token);
+/// By an operator, without one.
+Result<SignalEffect> approve(Draft& draft, const NewSignal& signal);
+/// Whatever it waits for.
+Result<> resume(Draft& draft, const ExecutionId& id, const std::string& by);
+Result<std::string> waitpoint_token(Draft& draft, const ExecutionId& id,
+                                    const std::string& waitpoint, const std::string& fresh_secret);
+Result<> rotate_key(Draft& draft, const std::string& id, const std::string& secret);
+Result<> retire_key(Draft& draft, const std::string& id);
 
 // Workflows.
 Result<WorkflowId> create(Draft& draft, const NewWorkflow& request);

@@ -229,7 +229,8 @@ Task<> EngineActor::on(Due) {
 Task<Result<>> EngineActor::meet(ExecutionId id) {
   auto outcome = co_await call([id](Draft& draft) -> Result<bool> {
     // The end of all first: what is over need not be tried again.
-    for (auto* meet : {&expire_execution, &expire_attempt, &expire_lease, &promote_due}) {
+    for (auto* meet :
+         {&expire_execution, &expire_attempt, &expire_suspension, &expire_lease, &promote_due}) {
       auto met = meet(draft, id);
       if (!met || *met) return met;
     }

@@ -1,9 +1,11 @@
 #include <algorithm>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/attempt.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/suspension.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -94,13 +96,6 @@ Execution execution_of(const NewExecution& request, Time now) {
   return execution;
 }
 
-AttemptKind kind_of(const StateVector& state) {
-  if (state.phase == Phase::active) return AttemptKind::reclaim;
-  if (state.attempt == AttemptState::pending_retry_attempt) return AttemptKind::retry;
-  if (state.attempt == AttemptState::pending_replay_attempt) return AttemptKind::replay;
-  return AttemptKind::initial;
-}
-
 /// Whether the lane lets anyone claim, and the worker can do what is asked for.
 bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& request) {
   if (execution.lane != request.lane) return false;
@@ -110,38 +105,6 @@ bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& req
   return std::ranges::all_of(execution.capabilities, [&](const std::string& needed) {
     return std::ranges::find(request.capabilities, needed) != request.capabilities.end();
   });
-}
-
-void interrupt_attempt(Draft& draft, const ExecutionId& id, std::uint32_t number) {
-  Attempt* attempt = draft.edit<Attempt>({id, number});
-  if (attempt == nullptr || attempt->ended_at) return;
-  attempt->outcome = AttemptOutcome::interrupted_reclaimed;
-  attempt->ended_at = draft.now();
-}
-
-/// The attempt goes on if it was given back, otherwise the next one begins.
-void begin_attempt(Draft& draft, const ExecutionId& id, const StateVector& before,
-                   Execution& execution, const std::string& worker) {
-  const bool goes_on =
-      before.phase == Phase::runnable && before.attempt == AttemptState::attempt_interrupted;
-  if (goes_on) {
-    if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
-      attempt->outcome = AttemptOutcome::running;
-      attempt->worker = worker;
-      attempt->epoch = execution.epoch;
-    }
-    return;
-  }
-  std::optional<std::uint32_t> after;
-  if (execution.attempts > 0) after = execution.attempt;
-  if (before.phase == Phase::active) interrupt_attempt(draft, id, execution.attempt);
-  execution.attempt = execution.attempts++;
-  draft.put<Attempt>({id, execution.attempt}, {.kind = kind_of(before),
-                                               .outcome = AttemptOutcome::running,
-                                               .worker = worker,
-                                               .epoch = execution.epoch,
-                                               .after = after,
-                                               .started_at = draft.now()});
 }
 
 /// The results of what it depends on.
@@ -156,57 +119,6 @@ std::vector<Input> inputs_of(Draft& draft, const ExecutionId& id) {
     inputs.push_back({edge->input, edge->upstream, result != nullptr ? result->payload : ""});
   }
   return inputs;
-}
-
-Time after(Time from, Duration duration) {
-  return from + std::chrono::duration_cast<Time::duration>(duration);
-}
-
-bool is_retried(const RetryPolicy& retry, const std::string& category, std::uint32_t retries) {
-  if (retries >= retry.retries_max) return false;
-  return retry.categories.empty() ||
-         std::ranges::find(retry.categories, category) != retry.categories.end();
-}
-
-/// Ends the attempt, but not the execution, which is tried again.
-Result<FailResult> retry_later(Draft& draft, const ExecutionId& id, const ExecutionSpec& spec,
-                               const Failure& failure, const std::string& by) {
-  const Execution* before = draft.find<Execution>(id);
-  const Duration pause = backoff_before(spec.retry, before->retries + 1, draft.random());
-  if (before->lease) {
-    const bool is_own = by == before->lease->worker;
-    tell_lease(draft, id, *before, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
-  }
-  auto changed =
-      change(draft, id, {pause > Duration::zero() ? EventKind::retry_delayed : EventKind::retry});
-  if (!changed) return changed.error();
-  Execution& execution = **changed;
-  if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
-    attempt->outcome = AttemptOutcome::ended_failure;
-    attempt->ended_at = draft.now();
-    attempt->reason = failure.reason;
-  }
-  ++execution.retries;
-  ++execution.epoch;
-  execution.lease.reset();
-  execution.attempt_deadline.reset();
-  execution.eligible_at = after(draft.now(), pause);
-  return FailResult{execution.eligible_at};
-}
-
-Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failure& failure,
-                                const std::string& by) {
-  const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
-  const Execution* execution = draft.find<Execution>(id);
-  if (spec == nullptr || execution == nullptr) {
-    return Error(Errc::corruption, "execution " + to_string(id) + " has no specification");
-  }
-  if (is_retried(spec->retry, failure.category, execution->retries)) {
-    return retry_later(draft, id, *spec, failure, by);
-  }
-  auto ended = end(draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by});
-  if (!ended) return ended.error();
-  return FailResult{};
 }
 
 }  // namespace
@@ -288,7 +200,8 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
               .attempt_kind = attempt ? attempt->kind : AttemptKind::initial,
               .expires_at = execution.lease->expires_at,
               .spec = *spec,
-              .inputs = execution.workflow ? inputs_of(draft, id) : std::vector<Input>()});
+              .inputs = execution.workflow ? inputs_of(draft, id) : std::vector<Input>(),
+              .resumed = resumption_of(draft, id, execution)});
 }
 
 Result<Time> renew(Draft& draft, const Handle& handle, Duration lease) {

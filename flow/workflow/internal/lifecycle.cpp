@@ -2,6 +2,7 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/suspension.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
@@ -106,6 +107,8 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
   Execution& execution = **changed;
   end_attempt(draft, id, execution, ending);
   end_lease(draft, id, execution, ending);
+  drop_suspension(draft, id, execution);
+  drop_signals(draft, id, execution);
   execution.ended_at = draft.now();
   execution.end_reason = ending.reason;
   execution.ended_by = ending.by;

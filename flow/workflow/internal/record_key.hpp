@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <weir/flow/workflow/records.hpp>
+#include <weir/flow/workflow/suspension.hpp>
 
 namespace weir::flow::workflow::internal {
 
@@ -62,6 +62,26 @@ template <>
 struct RecordTraits<Lane> : FoundBy<std::string> {
   static constexpr const char* space = "workflow.lanes";
 };
+template <>
+struct RecordTraits<Suspension> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.suspensions";
+};
+template <>
+struct RecordTraits<Signal> : FoundBy<SignalKey> {
+  static constexpr const char* space = "workflow.signals";
+};
+template <>
+struct RecordTraits<SignalUse> : FoundBy<SignalUseKey> {
+  static constexpr const char* space = "workflow.signal_uses";
+};
+template <>
+struct RecordTraits<Mailbox> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.mailboxes";
+};
+template <>
+struct RecordTraits<Keyring> : FoundBy<std::uint8_t> {
+  static constexpr const char* space = "workflow.keyring";
+};
 
 template <class R>
 using KeyOf = typename RecordTraits<R>::Key;
@@ -72,6 +92,13 @@ struct KeyHash {
   }
   std::size_t operator()(const StagedKey& key) const noexcept {
     return std::hash<WorkflowId>()(key.workflow) + key.number;
+  }
+  std::size_t operator()(const SignalKey& key) const noexcept {
+    return std::hash<ExecutionId>()(key.execution) + key.number;
+  }
+  std::size_t operator()(const SignalUseKey& key) const noexcept {
+    const std::hash<std::string> hash;
+    return std::hash<ExecutionId>()(key.execution) + hash(key.waitpoint) * 31 + hash(key.id);
   }
   std::size_t operator()(const IdempotencyKey& key) const noexcept {
     return std::hash<std::string>()(key.space) * 31 + std::hash<std::string>()(key.key);
@@ -106,7 +133,8 @@ class PerRecord {
 
  private:
   std::tuple<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>, Of<Workflow>,
-             Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>>
+             Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>,
+             Of<Suspension>, Of<Signal>, Of<SignalUse>, Of<Mailbox>, Of<Keyring>>
       all_;
 };
 

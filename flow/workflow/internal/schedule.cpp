@@ -26,6 +26,7 @@ std::optional<Time> Schedule::due_of(const Execution& execution) {
   const auto or_earlier = [&](Time time) { due = due ? std::min(*due, time) : time; };
   if (execution.lease) or_earlier(execution.lease->expires_at);
   if (execution.attempt_deadline) or_earlier(*execution.attempt_deadline);
+  if (execution.suspended_until) or_earlier(*execution.suspended_until);
   if (execution.state.eligibility == Eligibility::not_eligible_until_time) {
     or_earlier(execution.eligible_at);
   }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include <weir/flow/workflow/request.hpp>
+#include <weir/flow/workflow/suspension.hpp>
 #include <weir/runtime/result.hpp>
 
 // What is refused before anything is looked at: `invalid_argument`, `too_large` or
@@ -19,5 +20,8 @@ Result<> validate(const NewExecution& request);
 Result<> validate(const NewWorkflow& request);
 Result<> validate(const NewEdge& request);
 Result<> validate(const ClaimRequest& request);
+Result<> validate(const SuspendRequest& request);
+Result<> validate(const NewSignal& signal);
+Result<> validate_signing_key(std::string_view id, std::string_view secret);
 
 }  // namespace weir::flow::workflow::internal

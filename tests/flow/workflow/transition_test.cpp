@@ -80,6 +80,7 @@ TEST(Transition, PhasesFollowTheTable) {
        {{submitted, terminal}, {runnable, terminal}, {active, terminal}, {suspended, terminal}}},
       {Kind::skip, {{submitted, terminal}, {runnable, terminal}}},
       {Kind::replay, {{terminal, runnable}}},
+      {Kind::escalate, {{suspended, suspended}}},
   };
   std::map<Kind, std::set<std::pair<Phase, Phase>>> seen;
   for (const StateVector& state : valid_states()) {

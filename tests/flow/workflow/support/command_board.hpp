@@ -47,6 +47,33 @@ class CommandBoard : public Board {
   Result<> delay(const Handle& handle, Time until) {
     return run([&](Draft& draft) { return internal::delay(draft, handle, until); });
   }
+  Result<SuspendResult> suspend(const Handle& handle, const SuspendRequest& request) {
+    return run([&](Draft& draft) { return internal::suspend(draft, handle, request, "secret"); });
+  }
+  Result<SignalEffect> signal(const NewSignal& signal, const std::string& token) {
+    return run([&](Draft& draft) { return internal::signal(draft, signal, token); });
+  }
+  Result<SignalEffect> approve(const NewSignal& signal) {
+    return run([&](Draft& draft) { return internal::approve(draft, signal); });
+  }
+  Result<> resume(const ExecutionId& id, const std::string& by = "boss") {
+    return run([&](Draft& draft) { return internal::resume(draft, id, by); });
+  }
+  Result<bool> expire_suspension(const ExecutionId& id) {
+    return run([&](Draft& draft) { return internal::expire_suspension(draft, id); });
+  }
+  std::string token(const ExecutionId& id, const std::string& waitpoint) {
+    return run([&](Draft& draft) {
+             return internal::waitpoint_token(draft, id, waitpoint, "secret");
+           })
+        .value();
+  }
+  Result<> rotate_key(const std::string& id, const std::string& secret) {
+    return run([&](Draft& draft) { return internal::rotate_key(draft, id, secret); });
+  }
+  Result<> retire_key(const std::string& id) {
+    return run([&](Draft& draft) { return internal::retire_key(draft, id); });
+  }
   Result<bool> cancel(const ExecutionId& id, const std::string& reason = "stop",
                       const std::string& by = "operator") {
     return run([&](Draft& draft) { return internal::cancel(draft, id, reason, by); });

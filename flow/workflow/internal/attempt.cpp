@@ -1,0 +1,106 @@
+#include <weir/flow/workflow/internal/attempt.hpp>
+
+#include <algorithm>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/suspension.hpp>
+
+namespace weir::flow::workflow::internal {
+namespace {
+
+AttemptKind kind_of(const StateVector& state) {
+  if (state.phase == Phase::active) return AttemptKind::reclaim;
+  if (state.attempt == AttemptState::pending_retry_attempt) return AttemptKind::retry;
+  if (state.attempt == AttemptState::pending_replay_attempt) return AttemptKind::replay;
+  return AttemptKind::initial;
+}
+
+void interrupt_attempt(Draft& draft, const ExecutionId& id, std::uint32_t number) {
+  Attempt* attempt = draft.edit<Attempt>({id, number});
+  if (attempt == nullptr || attempt->ended_at) return;
+  attempt->outcome = AttemptOutcome::interrupted_reclaimed;
+  attempt->ended_at = draft.now();
+}
+
+bool is_retried(const RetryPolicy& retry, const std::string& category, std::uint32_t retries) {
+  if (retries >= retry.retries_max) return false;
+  return retry.categories.empty() ||
+         std::ranges::find(retry.categories, category) != retry.categories.end();
+}
+
+/// Ends the attempt, but not the execution, which is tried again.
+Result<FailResult> retry_later(Draft& draft, const ExecutionId& id, const ExecutionSpec& spec,
+                               const Failure& failure, const std::string& by) {
+  const Execution* before = draft.find<Execution>(id);
+  const bool was_suspended = before->state.phase == Phase::suspended;
+  const Duration pause = backoff_before(spec.retry, before->retries + 1, draft.random());
+  if (before->lease) {
+    const bool is_own = by == before->lease->worker;
+    tell_lease(draft, id, *before, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
+  }
+  auto changed =
+      change(draft, id, {pause > Duration::zero() ? EventKind::retry_delayed : EventKind::retry});
+  if (!changed) return changed.error();
+  Execution& execution = **changed;
+  if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
+    attempt->outcome = AttemptOutcome::ended_failure;
+    attempt->ended_at = draft.now();
+    attempt->reason = failure.reason;
+  }
+  ++execution.retries;
+  ++execution.epoch;
+  execution.lease.reset();
+  execution.attempt_deadline.reset();
+  execution.eligible_at = after(draft.now(), pause);
+  // The next attempt waits anew.
+  if (was_suspended) drop_suspension(draft, id, execution);
+  return FailResult{execution.eligible_at};
+}
+
+}  // namespace
+
+Time after(Time from, Duration duration) {
+  return from + std::chrono::duration_cast<Time::duration>(duration);
+}
+
+void begin_attempt(Draft& draft, const ExecutionId& id, const StateVector& before,
+                   Execution& execution, const std::string& worker) {
+  const bool goes_on =
+      before.phase == Phase::runnable && before.attempt == AttemptState::attempt_interrupted;
+  if (goes_on) {
+    if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
+      attempt->outcome = AttemptOutcome::running;
+      attempt->worker = worker;
+      attempt->epoch = execution.epoch;
+    }
+    return;
+  }
+  std::optional<std::uint32_t> after;
+  if (execution.attempts > 0) after = execution.attempt;
+  if (before.phase == Phase::active) interrupt_attempt(draft, id, execution.attempt);
+  execution.attempt = execution.attempts++;
+  draft.put<Attempt>({id, execution.attempt}, {.kind = kind_of(before),
+                                               .outcome = AttemptOutcome::running,
+                                               .worker = worker,
+                                               .epoch = execution.epoch,
+                                               .after = after,
+                                               .started_at = draft.now()});
+}
+
+Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failure& failure,
+                                const std::string& by) {
+  const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+  const Execution* execution = draft.find<Execution>(id);
+  if (spec == nullptr || execution == nullptr) {
+    return Error(Errc::corruption, "execution " + to_string(id) + " has no specification");
+  }
+  if (is_retried(spec->retry, failure.category, execution->retries)) {
+    return retry_later(draft, id, *spec, failure, by);
+  }
+  auto ended = end(draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by});
+  if (!ended) return ended.error();
+  return FailResult{};
+}
+
+}  // namespace weir::flow::workflow::internal

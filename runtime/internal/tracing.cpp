@@ -15,6 +15,12 @@ constinit thread_local ActiveSpan* foreign_span = nullptr;
 
 namespace {
 
+// The time of what is recorded, which is read three times for each message.
+std::int64_t span_time(Core& core) noexcept {
+  if (core.simulation || !core.is_own_thread()) return core.now_ns();
+  return this_worker->span_clock.now_ns();
+}
+
 template <class Id>
 Id random_id(Worker& worker) noexcept {
   Id id;
@@ -38,7 +44,10 @@ bool is_waited_for(const Node* node) noexcept {
 }
 
 std::int64_t wait_of(Node* node, const Trail& trail, std::int64_t now) noexcept {
-  return now - (node->has(Node::is_timer) ? TimerMessageBase::of(node)->due : trail.sent_ns);
+  // Threads do not read exactly the same time.
+  const bool is_timer = node->has(Node::is_timer);
+  return std::max<std::int64_t>(now - (is_timer ? TimerMessageBase::of(node)->due : trail.sent_ns),
+                                0);
 }
 
 // A trace begins with the first message that no other message caused.
@@ -73,7 +82,7 @@ ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
 // nothing does not look at trails, and so must not get any.
 void attach(const ActiveSpan& span, const Cell& target, Node* node) {
   if (node->trace > undecided || !target.core->records_spans()) return;
-  auto* trail = new Trail{.from = span.context(), .sent_ns = target.core->now_ns()};
+  auto* trail = new Trail{.from = span.context(), .sent_ns = span_time(*target.core)};
   node->trace = reinterpret_cast<std::uintptr_t>(trail);
 }
 
@@ -85,7 +94,7 @@ ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent) {
   span->id = random_id<telemetry::SpanId>(worker);
   span->parent = parent.span;
   span->baggage = parent.baggage;
-  span->begin_ns = worker.core.now_ns();
+  span->begin_ns = span_time(worker.core);
   return span;
 }
 
@@ -149,7 +158,7 @@ void end_span(Core& core, ActiveSpan* span) noexcept {
     ended->drops_link = true;
   }
   ended->begin_ns += core.wall_offset_ns;
-  ended->end_ns = core.now_ns() + core.wall_offset_ns;
+  ended->end_ns = span_time(core) + core.wall_offset_ns;
   core.options.telemetry->submit(std::move(ended));
 }
 
@@ -173,7 +182,7 @@ std::unique_ptr<Trail> current_trail() {
   const ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
   if (!span) return nullptr;
   return std::unique_ptr<Trail>(
-      new Trail{.from = span->context(), .sent_ns = this_worker->core.now_ns()});
+      new Trail{.from = span->context(), .sent_ns = span_time(this_worker->core)});
 }
 
 void keep_cause(Cell& cell) {

@@ -9,6 +9,7 @@
 #include <weir/runtime/internal/message_sampler.hpp>
 #include <weir/runtime/internal/run.hpp>
 #include <weir/runtime/internal/spin_lock.hpp>
+#include <weir/runtime/internal/tick_clock.hpp>
 #include <weir/runtime/internal/timer_wheel.hpp>
 
 namespace weir::internal {
@@ -78,6 +79,7 @@ struct alignas(128) Worker {
   const std::uintptr_t outside_trace;  // of what no message caused
   std::uintptr_t trace;                // of what runs: see active_span.hpp
   std::uint64_t trace_random;
+  TickClock<> span_clock;
   MessageSampler sampler;
   ActorDurations* const durations;  // null if it does not measure
 

@@ -35,14 +35,6 @@ Result<data::Uuid> parse_uuid(std::string_view what, std::string_view text) {
   return *uuid;
 }
 
-std::size_t hash_of(const data::Uuid& uuid) {
-  std::size_t hash = 0;
-  std::memcpy(&hash, uuid.bytes.data(), sizeof hash);
-  std::size_t other = 0;
-  std::memcpy(&other, uuid.bytes.data() + sizeof hash, sizeof other);
-  return hash ^ (other * 0x9e3779b97f4a7c15U);
-}
-
 }  // namespace
 
 Partition WorkflowId::partition() const noexcept { return partition_of(uuid.bytes); }
@@ -122,15 +114,3 @@ data::Uuid make_timed_uuid(std::uint64_t milliseconds, std::uint64_t high,
 }
 
 }  // namespace weir::flow::workflow
-
-namespace wf = weir::flow::workflow;
-
-std::size_t std::hash<wf::WorkflowId>::operator()(const wf::WorkflowId& id) const noexcept {
-  return wf::hash_of(id.uuid);
-}
-std::size_t std::hash<wf::ExecutionId>::operator()(const wf::ExecutionId& id) const noexcept {
-  return wf::hash_of(id.uuid);
-}
-std::size_t std::hash<wf::EdgeId>::operator()(const wf::EdgeId& id) const noexcept {
-  return wf::hash_of(id.uuid);
-}

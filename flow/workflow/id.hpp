@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -75,15 +76,32 @@ data::Uuid make_timed_uuid(std::uint64_t milliseconds, std::uint64_t high,
 
 }  // namespace weir::flow::workflow
 
+namespace weir::flow::workflow::internal {
+
+/// They are random enough: of the two halves, the second alone would do.
+inline std::size_t hash_of(const data::Uuid& uuid) noexcept {
+  std::uint64_t halves[2];
+  std::memcpy(halves, uuid.bytes.data(), sizeof halves);
+  return halves[0] ^ (halves[1] * 0x9e3779b97f4a7c15U);
+}
+
+}  // namespace weir::flow::workflow::internal
+
 template <>
 struct std::hash<weir::flow::workflow::WorkflowId> {
-  std::size_t operator()(const weir::flow::workflow::WorkflowId& id) const noexcept;
+  std::size_t operator()(const weir::flow::workflow::WorkflowId& id) const noexcept {
+    return weir::flow::workflow::internal::hash_of(id.uuid);
+  }
 };
 template <>
 struct std::hash<weir::flow::workflow::ExecutionId> {
-  std::size_t operator()(const weir::flow::workflow::ExecutionId& id) const noexcept;
+  std::size_t operator()(const weir::flow::workflow::ExecutionId& id) const noexcept {
+    return weir::flow::workflow::internal::hash_of(id.uuid);
+  }
 };
 template <>
 struct std::hash<weir::flow::workflow::EdgeId> {
-  std::size_t operator()(const weir::flow::workflow::EdgeId& id) const noexcept;
+  std::size_t operator()(const weir::flow::workflow::EdgeId& id) const noexcept {
+    return weir::flow::workflow::internal::hash_of(id.uuid);
+  }
 };

@@ -1,5 +1,7 @@
 #include <weir/flow/workflow/internal/record_store.hpp>
 
+#include <algorithm>
+
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -8,6 +10,9 @@ namespace {
 // Persisted: what the counters are of.
 constexpr std::uint8_t notice_counter = 1;
 constexpr std::uint8_t identity_counter = 2;
+
+/// In one row.
+constexpr std::size_t notices_together_max = 256;
 
 template <class R>
 Task<Result<>> open_space(storage::Store* store, RecordSpace<R>* space) {
@@ -99,7 +104,8 @@ Task<Result<>> RecordStore::open_indexes() {
   WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.cancelling_groups", &cancelling_groups_));
   WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.members", &members_));
   WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.by_partition", &placed_));
-  WEIR_CO_TRY(notices, co_await store_->open_rows<std::uint64_t, Notice>("workflow.notices"));
+  WEIR_CO_TRY(notices,
+              co_await store_->open_rows<std::uint64_t, std::vector<Notice>>("workflow.notices"));
   notices_ = std::move(notices);
   WEIR_CO_TRY(counters,
               co_await store_->open_state<std::uint8_t, std::uint64_t>("workflow.counters"));
@@ -145,11 +151,24 @@ storage::Transaction RecordStore::write(const WorkingSet& records,
     }
   });
   write_indexes(transaction, records);
-  std::uint64_t number = first_notice;
-  for (const Notice& notice : records.notices()) transaction.put(*notices_, number++, notice);
-  if (number != first_notice) transaction.put(*counters_, notice_counter, number);
+  write_notices(transaction, records.notices(), first_notice);
   transaction.set_origin("workflow");
   return transaction;
+}
+
+void RecordStore::write_notices(storage::Transaction& transaction,
+                                const std::vector<Notice>& notices,
+                                std::uint64_t first_notice) const {
+  if (notices.empty()) return;
+  std::uint64_t next = first_notice;
+  for (auto from = notices.begin(); from != notices.end();) {
+    const auto left = static_cast<std::size_t>(notices.end() - from);
+    const auto to = from + static_cast<std::ptrdiff_t>(std::min(left, notices_together_max));
+    next += static_cast<std::uint64_t>(to - from);
+    transaction.put(*notices_, next - 1, std::vector<Notice>(from, to));
+    from = to;
+  }
+  transaction.put(*counters_, notice_counter, next);
 }
 
 void RecordStore::write_indexes(storage::Transaction& transaction,
@@ -221,7 +240,12 @@ Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> RecordStore::notices
   while (found.size() < notices_max) {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) break;
-    found.emplace_back(row->key, std::move(row->value));
+    std::uint64_t number = row->key - row->value.size();
+    for (Notice& notice : row->value) {
+      if (++number >= from && found.size() < notices_max) {
+        found.emplace_back(number, std::move(notice));
+      }
+    }
   }
   co_return found;
 }

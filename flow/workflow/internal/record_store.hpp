@@ -25,7 +25,8 @@ struct RecordSpace {
 /// One alone writes them, so nothing conflicts. The store outlives it.
 class RecordStore {
  public:
-  using Notices = storage::RowSpace<std::uint64_t, Notice>;
+  /// Those of a commit together, by the number of the last of them.
+  using Notices = storage::RowSpace<std::uint64_t, std::vector<Notice>>;
   using Member = std::pair<WorkflowId, ExecutionId>;
   using Placed = std::pair<Partition, WorkflowId>;
 
@@ -67,6 +68,8 @@ class RecordStore {
   Task<Result<>> open_indexes();
   Task<Result<>> find_identity();
   void write_indexes(storage::Transaction& transaction, const WorkingSet& records) const;
+  void write_notices(storage::Transaction& transaction, const std::vector<Notice>& notices,
+                     std::uint64_t first_notice) const;
 
   storage::Store* store_;
   std::uint64_t identity_ = 0;

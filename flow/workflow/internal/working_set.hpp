@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -119,6 +120,11 @@ class WorkingSet {
 
   /// What was changed has been given to the store.
   void note_taken() {
+    for (const ExecutionId& id : tables_.of<Execution>().changed) {
+      const auto& execution = find<Execution>(id)->current;
+      // Nobody depends on one without a workflow.
+      if (execution && execution->has_ended() && !execution->workflow) leaving_.push_back(id);
+    }
     tables_.each([](auto& table) {
       for (const auto& key : table.changed) {
         auto& slot = table.slots.find(key)->second;
@@ -129,9 +135,12 @@ class WorkingSet {
     });
     notices_.clear();
   }
-  /// Forgets what is not needed, if there is more than `records_max` of a kind: everything that was
-  /// given to the store must be there, to be read again.
+  /// Forgets executions that have ended and will hardly be asked for, and whatever is not needed if
+  /// there is more than `records_max` of a kind: everything that was given to the store must be
+  /// there, to be read again.
   void forget(std::size_t records_max) {
+    for (const ExecutionId& id : leaving_) forget(id);
+    leaving_.clear();
     tables_.each([&](auto& table) {
       if (table.slots.size() <= records_max) return;
       std::erase_if(table.slots, [](const auto& slot) { return !slot.second.is_changed; });
@@ -139,8 +148,28 @@ class WorkingSet {
   }
 
  private:
+  template <class R>
+  void forget_record(const KeyOf<R>& key) {
+    auto& slots = tables_.of<R>().slots;
+    const auto found = slots.find(key);
+    if (found != slots.end() && !found->second.is_changed) slots.erase(found);
+  }
+  void forget(const ExecutionId& id) {
+    const Slot<Execution>* slot = find<Execution>(id);
+    if (slot == nullptr || slot->is_changed) return;
+    const std::uint32_t attempts = slot->current ? slot->current->attempts : 0;
+    for (std::uint32_t number = 0; number <= attempts; ++number) {
+      forget_record<Attempt>({id, number});
+    }
+    tables_.each([&](auto& table) {
+      using Record = typename std::remove_reference_t<decltype(table)>::Record;
+      if constexpr (std::is_same_v<KeyOf<Record>, ExecutionId>) forget_record<Record>(id);
+    });
+  }
+
   PerRecord<SlotTable> tables_;
   std::vector<Notice> notices_;
+  std::vector<ExecutionId> leaving_;  // that have ended, and need not be kept
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -141,7 +141,10 @@ storage::Transaction RecordStore::write(const WorkingSet& records,
   records.each_table([&](const auto& table) {
     using Record = typename std::remove_cvref_t<decltype(table)>::Record;
     const auto& space = *spaces_.of<Record>().space;
-    for (const auto& key : table.changed) {
+    // What is written in order is found a place for in less time.
+    auto keys = table.changed;
+    std::ranges::sort(keys);
+    for (const auto& key : keys) {
       const auto& slot = table.slots.find(key)->second;
       if (slot.current) {
         transaction.put(space, key, *slot.current);

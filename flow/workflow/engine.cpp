@@ -210,7 +210,9 @@ Task<Result<std::vector<Attempt>>> Engine::attempts(ExecutionId id) const {
     if (execution == nullptr) return internal::no_such(id);
     std::vector<Attempt> attempts;
     for (std::uint32_t number = 0; number < execution->attempts; ++number) {
-      if (const Attempt* attempt = draft.find<Attempt>({id, number})) attempts.push_back(*attempt);
+      const bool is_newest = number == execution->attempt;
+      const Attempt* attempt = is_newest ? &execution->newest : draft.find<Attempt>({id, number});
+      if (attempt != nullptr) attempts.push_back(*attempt);
     }
     return attempts;
   });

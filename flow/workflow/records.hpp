@@ -52,6 +52,40 @@ struct Lease {
   }
 };
 
+// Persisted: never renumber.
+enum class AttemptKind : std::uint8_t { initial = 1, retry, reclaim, replay };
+enum class AttemptOutcome : std::uint8_t {
+  running = 1,
+  suspended,
+  ended_success,
+  ended_failure,
+  ended_cancelled,
+  interrupted_reclaimed,
+};
+template <>
+inline constexpr std::array words<AttemptKind> = {"initial", "retry", "reclaim", "replay"};
+template <>
+inline constexpr std::array words<AttemptOutcome> = {"running",         "suspended",
+                                                     "ended_success",   "ended_failure",
+                                                     "ended_cancelled", "interrupted_reclaimed"};
+
+/// One try. One that has ended never changes.
+struct Attempt {
+  AttemptKind kind = AttemptKind::initial;
+  AttemptOutcome outcome = AttemptOutcome::running;
+  std::string worker = {};
+  std::uint64_t epoch = 0;
+  std::optional<std::uint32_t> after = {};  // the attempt before it
+  Time started_at = {};
+  std::optional<Time> ended_at = {};
+  std::string reason = {};
+
+  static auto weir_fields(auto& self) {
+    return std::tie(self.kind, self.outcome, self.worker, self.epoch, self.after, self.started_at,
+                    self.ended_at, self.reason);
+  }
+};
+
 /// Where an execution belongs, and what changes of it.
 struct Execution {
   std::string space = "default";  // the namespace
@@ -84,6 +118,8 @@ struct Execution {
   std::optional<Time> suspended_until = {};
   std::uint32_t suspensions = 0;  // so far
   std::uint32_t signals = 0;      // that were sent to it so far
+  /// The attempt whose number is `attempt`. Those before it are records of their own.
+  Attempt newest = {};
 
   PublicState public_state() const noexcept { return workflow::public_state(state); }
   bool has_ended() const noexcept { return state.phase == Phase::terminal; }
@@ -94,41 +130,7 @@ struct Execution {
                     self.reclaims, self.replays, self.epoch, self.lease, self.eligible_at,
                     self.attempt_deadline, self.changed_at, self.ended_at, self.end_reason,
                     self.ended_by, self.tags, self.is_sibling, self.suspended_until,
-                    self.suspensions, self.signals);
-  }
-};
-
-// Persisted: never renumber.
-enum class AttemptKind : std::uint8_t { initial = 1, retry, reclaim, replay };
-enum class AttemptOutcome : std::uint8_t {
-  running = 1,
-  suspended,
-  ended_success,
-  ended_failure,
-  ended_cancelled,
-  interrupted_reclaimed,
-};
-template <>
-inline constexpr std::array words<AttemptKind> = {"initial", "retry", "reclaim", "replay"};
-template <>
-inline constexpr std::array words<AttemptOutcome> = {"running",         "suspended",
-                                                     "ended_success",   "ended_failure",
-                                                     "ended_cancelled", "interrupted_reclaimed"};
-
-/// One try. One that has ended never changes.
-struct Attempt {
-  AttemptKind kind = AttemptKind::initial;
-  AttemptOutcome outcome = AttemptOutcome::running;
-  std::string worker = {};
-  std::uint64_t epoch = 0;
-  std::optional<std::uint32_t> after = {};  // the attempt before it
-  Time started_at = {};
-  std::optional<Time> ended_at = {};
-  std::string reason = {};
-
-  static auto weir_fields(auto& self) {
-    return std::tie(self.kind, self.outcome, self.worker, self.epoch, self.after, self.started_at,
-                    self.ended_at, self.reason);
+                    self.suspensions, self.signals, self.newest);
   }
 };
 

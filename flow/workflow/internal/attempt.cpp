@@ -16,11 +16,10 @@ AttemptKind kind_of(const StateVector& state) {
   return AttemptKind::initial;
 }
 
-void interrupt_attempt(Draft& draft, const ExecutionId& id, std::uint32_t number) {
-  Attempt* attempt = draft.edit<Attempt>({id, number});
-  if (attempt == nullptr || attempt->ended_at) return;
-  attempt->outcome = AttemptOutcome::interrupted_reclaimed;
-  attempt->ended_at = draft.now();
+void interrupt(Attempt& attempt, Time now) {
+  if (attempt.ended_at) return;
+  attempt.outcome = AttemptOutcome::interrupted_reclaimed;
+  attempt.ended_at = now;
 }
 
 bool is_retried(const RetryPolicy& retry, const std::string& category, std::uint32_t retries) {
@@ -43,11 +42,9 @@ Result<FailResult> retry_later(Draft& draft, const ExecutionId& id, const Execut
       change(draft, id, {pause > Duration::zero() ? EventKind::retry_delayed : EventKind::retry});
   if (!changed) return changed.error();
   Execution& execution = **changed;
-  if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
-    attempt->outcome = AttemptOutcome::ended_failure;
-    attempt->ended_at = draft.now();
-    attempt->reason = failure.reason;
-  }
+  execution.newest.outcome = AttemptOutcome::ended_failure;
+  execution.newest.ended_at = draft.now();
+  execution.newest.reason = failure.reason;
   ++execution.retries;
   ++execution.epoch;
   execution.lease.reset();
@@ -69,23 +66,24 @@ void begin_attempt(Draft& draft, const ExecutionId& id, const StateVector& befor
   const bool goes_on =
       before.phase == Phase::runnable && before.attempt == AttemptState::attempt_interrupted;
   if (goes_on) {
-    if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
-      attempt->outcome = AttemptOutcome::running;
-      attempt->worker = worker;
-      attempt->epoch = execution.epoch;
-    }
+    execution.newest.outcome = AttemptOutcome::running;
+    execution.newest.worker = worker;
+    execution.newest.epoch = execution.epoch;
     return;
   }
   std::optional<std::uint32_t> after;
-  if (execution.attempts > 0) after = execution.attempt;
-  if (before.phase == Phase::active) interrupt_attempt(draft, id, execution.attempt);
+  if (execution.attempts > 0) {
+    after = execution.attempt;
+    if (before.phase == Phase::active) interrupt(execution.newest, draft.now());
+    draft.put<Attempt>({id, execution.attempt}, std::move(execution.newest));
+  }
   execution.attempt = execution.attempts++;
-  draft.put<Attempt>({id, execution.attempt}, {.kind = kind_of(before),
-                                               .outcome = AttemptOutcome::running,
-                                               .worker = worker,
-                                               .epoch = execution.epoch,
-                                               .after = after,
-                                               .started_at = draft.now()});
+  execution.newest = {.kind = kind_of(before),
+                      .outcome = AttemptOutcome::running,
+                      .worker = worker,
+                      .epoch = execution.epoch,
+                      .after = after,
+                      .started_at = draft.now()};
 }
 
 Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failure& failure,

@@ -194,10 +194,9 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
     execution.attempt_deadline = after(draft.now(), *spec->attempt_timeout);
   }
   tell_lease(draft, id, execution, NoticeKind::lease_acquired);
-  const Attempt* attempt = draft.find<Attempt>({id, execution.attempt});
   return std::optional(
       Claimed{.handle = {id, execution.attempt, execution.epoch, 0},
-              .attempt_kind = attempt ? attempt->kind : AttemptKind::initial,
+              .attempt_kind = execution.newest.kind,
               .expires_at = execution.lease->expires_at,
               .spec = *spec,
               .inputs = execution.workflow ? inputs_of(draft, id) : std::vector<Input>(),
@@ -262,7 +261,7 @@ Result<> revoke(Draft& draft, const ExecutionId& id, const std::string& reason) 
   (*changed)->lease.reset();
   (*changed)->attempt_deadline.reset();
   (*changed)->eligible_at = draft.now();
-  if (Attempt* attempt = draft.edit<Attempt>({id, (*changed)->attempt})) attempt->reason = reason;
+  (*changed)->newest.reason = reason;
   return {};
 }
 

@@ -35,14 +35,13 @@ AttemptOutcome outcome_of(EventKind event) {
   }
 }
 
-void end_attempt(Draft& draft, const ExecutionId& id, const Execution& execution,
-                 const Ending& ending) {
+void end_attempt(const Draft& draft, Execution& execution, const Ending& ending) {
   if (execution.state.attempt != AttemptState::attempt_terminal) return;
-  Attempt* attempt = draft.edit<Attempt>({id, execution.attempt});
-  if (attempt == nullptr || attempt->ended_at) return;
-  attempt->outcome = outcome_of(ending.event);
-  attempt->ended_at = draft.now();
-  attempt->reason = ending.reason;
+  Attempt& attempt = execution.newest;
+  if (execution.attempts == 0 || attempt.ended_at) return;
+  attempt.outcome = outcome_of(ending.event);
+  attempt.ended_at = draft.now();
+  attempt.reason = ending.reason;
 }
 
 void end_lease(Draft& draft, const ExecutionId& id, Execution& execution, const Ending& ending) {
@@ -105,7 +104,7 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
   auto changed = change(draft, id, {ending.event});
   if (!changed) return changed.error();
   Execution& execution = **changed;
-  end_attempt(draft, id, execution, ending);
+  end_attempt(draft, execution, ending);
   end_lease(draft, id, execution, ending);
   drop_suspension(draft, id, execution);
   drop_signals(draft, id, execution);

@@ -29,14 +29,24 @@ Task<Result<>> open_index(storage::Store* store, std::string name,
   co_return {};
 }
 
+/// In `first`, if there is one, or in `space`.
 template <class R>
 Task<Result<>> read_records(const storage::Store* store, const RecordSpace<R>* space,
-                            std::vector<KeyOf<R>> keys, WorkingSet* records) {
+                            const RecordSpace<R>* first, std::vector<KeyOf<R>> keys,
+                            WorkingSet* records) {
   const storage::CurrentState state = store->current_state();
   for (const KeyOf<R>& key : keys) {
     if (records->find<R>(key) != nullptr) continue;
-    WEIR_CO_TRY(record, co_await state.get(*space->space, key));
-    records->add<R>(key, std::move(record));
+    std::optional<R> found;
+    if (first != nullptr) {
+      WEIR_CO_TRY(record, co_await state.get(*first->space, key));
+      found = std::move(record);
+    }
+    if (!found) {
+      WEIR_CO_TRY(record, co_await state.get(*space->space, key));
+      found = std::move(record);
+    }
+    records->add<R>(key, std::move(found));
   }
   co_return {};
 }
@@ -98,7 +108,8 @@ Task<Result<>> RecordStore::open_spaces() {
 }
 
 Task<Result<>> RecordStore::open_indexes() {
-  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.live", &live_));
+  WEIR_CO_TRY(live, co_await store_->open_state<ExecutionId, Execution>("workflow.live"));
+  live_.space = std::move(live);
   WEIR_CO_TRY_VOID(
       co_await open_index(store_, "workflow.cancelling_workflows", &cancelling_workflows_));
   WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.cancelling_groups", &cancelling_groups_));
@@ -128,8 +139,10 @@ Task<Result<>> RecordStore::read(Missing missing, WorkingSet* records) const {
   missing.each([&](auto& list) {
     using Record = typename std::remove_cvref_t<decltype(list)>::Record;
     if (list.keys.empty()) return;
+    const RecordSpace<Record>* first = nullptr;
+    if constexpr (std::is_same_v<Record, Execution>) first = &live_;
     reading.push_back(
-        read_records<Record>(store_, &spaces_.of<Record>(), std::move(list.keys), records));
+        read_records<Record>(store_, &spaces_.of<Record>(), first, std::move(list.keys), records));
   });
   for (auto& task : reading) WEIR_CO_TRY_VOID(co_await std::move(task));
   co_return {};
@@ -146,7 +159,9 @@ storage::Transaction RecordStore::write(const WorkingSet& records,
     std::ranges::sort(keys);
     for (const auto& key : keys) {
       const auto& slot = table.slots.find(key)->second;
-      if (slot.current) {
+      if constexpr (std::is_same_v<Record, Execution>) {
+        write_execution(transaction, key, slot);
+      } else if (slot.current) {
         transaction.put(space, key, *slot.current);
       } else {
         transaction.remove(space, key);
@@ -174,12 +189,25 @@ void RecordStore::write_notices(storage::Transaction& transaction,
   transaction.put(*counters_, notice_counter, next);
 }
 
+/// Those that have not ended are apart: they are all that an engine must know when it is opened.
+void RecordStore::write_execution(storage::Transaction& transaction, const ExecutionId& id,
+                                  const Slot<Execution>& slot) const {
+  const auto& ended = *spaces_.of<Execution>().space;
+  const Standing after = slot.standing();
+  if (slot.stored == Standing::listed && after != Standing::listed) {
+    transaction.remove(*live_.space, id);
+  }
+  if (slot.stored == Standing::common && after != Standing::common) transaction.remove(ended, id);
+  if (slot.current) {
+    transaction.put(after == Standing::listed ? *live_.space : ended, id, *slot.current);
+  }
+}
+
 void RecordStore::write_indexes(storage::Transaction& transaction,
                                 const WorkingSet& records) const {
   const auto& executions = records.table<Execution>();
   for (const ExecutionId& id : executions.changed) {
     const auto& slot = executions.slots.find(id)->second;
-    list(transaction, *live_, id, slot.stored, slot.standing());
     if (slot.stored == Standing::absent && slot.current && slot.current->workflow) {
       transaction.put(*members_, {*slot.current->workflow, id}, true);
     }
@@ -199,13 +227,11 @@ void RecordStore::write_indexes(storage::Transaction& transaction,
 
 Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> RecordStore::live() const {
   std::vector<std::pair<ExecutionId, Execution>> found;
-  auto scan = store_->current_state().scan(*live_);
-  const storage::CurrentState state = store_->current_state();
+  auto scan = store_->current_state().scan(*live_.space);
   for (;;) {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) break;
-    WEIR_CO_TRY(execution, co_await state.get(*spaces_.of<Execution>().space, row->key));
-    if (execution) found.emplace_back(row->key, *std::move(execution));
+    found.emplace_back(row->key, std::move(row->value));
   }
   co_return found;
 }

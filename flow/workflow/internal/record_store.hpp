@@ -67,6 +67,8 @@ class RecordStore {
   Task<Result<>> open_spaces();
   Task<Result<>> open_indexes();
   Task<Result<>> find_identity();
+  void write_execution(storage::Transaction& transaction, const ExecutionId& id,
+                       const Slot<Execution>& slot) const;
   void write_indexes(storage::Transaction& transaction, const WorkingSet& records) const;
   void write_notices(storage::Transaction& transaction, const std::vector<Notice>& notices,
                      std::uint64_t first_notice) const;
@@ -76,7 +78,7 @@ class RecordStore {
   PerRecord<RecordSpace> spaces_;
   std::optional<Notices> notices_;
   std::optional<storage::StateSpace<std::uint8_t, std::uint64_t>> counters_;
-  std::optional<Index<ExecutionId>> live_;
+  RecordSpace<Execution> live_;
   std::optional<Index<WorkflowId>> cancelling_workflows_;
   std::optional<Index<ExecutionId>> cancelling_groups_;
   std::optional<Index<Member>> members_;

@@ -95,9 +95,7 @@ Result<> let_wait(Draft& draft, const ExecutionId& id, const SuspendRequest& req
   execution.attempt_deadline.reset();
   execution.suspended_until.reset();
   if (request.timeout) execution.suspended_until = after(draft.now(), *request.timeout);
-  if (Attempt* attempt = draft.edit<Attempt>({id, execution.attempt})) {
-    attempt->outcome = AttemptOutcome::suspended;
-  }
+  execution.newest.outcome = AttemptOutcome::suspended;
   tell(draft, id, execution, NoticeKind::suspended);
   return {};
 }

@@ -153,7 +153,8 @@ class CommandBoard : public Board {
   const StateVector& state(const ExecutionId& id) const { return execution(id).state; }
   PublicState public_state(const ExecutionId& id) const { return execution(id).public_state(); }
   const Attempt& attempt(const ExecutionId& id, std::uint32_t number) const {
-    return *find<Attempt>({id, number});
+    const bool is_newest = number == execution(id).attempt;
+    return is_newest ? execution(id).newest : *find<Attempt>({id, number});
   }
   const Workflow& workflow(const WorkflowId& id) const { return *find<Workflow>(id); }
   const EdgeGroup& group(const ExecutionId& id) const { return *find<EdgeGroup>(id); }

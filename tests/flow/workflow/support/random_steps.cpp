@@ -159,7 +159,9 @@ std::string RandomRun::check_node(std::size_t i, std::uint64_t completions) {
 std::string RandomRun::check_attempts(std::size_t i) const {
   const Execution& execution = board_.execution(ids_[i]);
   for (std::uint32_t number = 0; number < execution.attempts; ++number) {
-    const Attempt* attempt = board_.find<Attempt>({ids_[i], number});
+    const bool is_newest = number == execution.attempt;
+    const Attempt* attempt =
+        is_newest ? &execution.newest : board_.find<Attempt>({ids_[i], number});
     if (attempt == nullptr) return "an attempt is missing\n";
     const bool may_be_open = number == execution.attempt && !execution.has_ended();
     if (!may_be_open && !attempt->ended_at) return "an attempt has not ended\n";

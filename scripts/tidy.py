@@ -32,6 +32,7 @@ LAYERS = [
     ("flow/data",),
     ("flow/operator",),
     ("flow/view", "flow/pipeline", "flow/workflow"),
+    ("flow/compose",),
     ("flow/sql",),
     ("server",),
 ]

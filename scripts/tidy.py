@@ -32,6 +32,7 @@ LAYERS = [
     ("flow/data",),
     ("flow/operator",),
     ("flow/view", "flow/pipeline", "flow/workflow"),
+    ("flow/compose",),
     ("flow/sql",),
     ("server",),
 ]
@@ -59,8 +60,10 @@ TEST_SUPPORT = {"package", "compile_fail", "support"}
 # Spelled in pieces, so that this file does not break its own rules.
 LEFTOVERS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:ho" r"me|ro" r"ot|Us" r"ers)/")
-# A coroutine's `co_await weir::sleep_for` waits on the system's clock, which tests can turn.
-SLEEPS = re.compile(r"\bthis_thread::sleep_(?:for|until)\b|\b(?:usleep|nanosleep)\b|\bsleep\(")
+# A coroutine's `co_await weir::sleep_for` waits on the system's clock, which tests can turn; so does
+# the `co_await ctx.sleep` of a durable one.
+SLEEPS = re.compile(
+    r"\bthis_thread::sleep_(?:for|until)\b|\b(?:usleep|nanosleep)\b|(?<!co_await ctx\.)\bsleep\(")
 WALL_CLOCKS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock)::now\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(<([^>]*)>|"[^"]*")')
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")

@@ -9,6 +9,7 @@ WORKLOADS = [
     ("chain", "workflows of ten executions in a row, `buffered`"),
     ("race", "of 1,000 executions 500 decide: from the deciding one until the others are cancelled"),
     ("finished", "`cycle_buffered` with 1 M finished executions present, by the same without"),
+    ("coroutines", "steps of durable coroutines with five of them, 256 in flight, `durable`"),
 ]
 
 
@@ -24,6 +25,8 @@ BARS = {
     "chain": lambda results: [Bar("workflows_chain_per_second", middle(results), at_least(3_000))],
     "race": lambda results: [Bar("workflows_race_p99_ms", middle(results), at_most(20))],
     "finished": lambda results: [Bar("workflows_finished_ratio", middle(results), at_least(0.9))],
+    "coroutines": lambda results: [
+        Bar("workflows_coroutine_steps_per_second", middle(results), at_least(8_000))],
 }
 
 

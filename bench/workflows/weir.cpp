@@ -1,14 +1,12 @@
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <latch>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <weir/bench/actors/measure.hpp>
-#include <weir/bench/storage/directory.hpp>
+#include <weir/bench/workflows/subject.hpp>
 #include <weir/bench/workflows/workloads.hpp>
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/runtime/actor.hpp>
@@ -30,34 +28,7 @@ using flow::workflow::OnSatisfied;
 using flow::workflow::PublicState;
 using ::weir::storage::Durability;
 
-template <class T>
-T must(Result<T> result, const char* what) {
-  if (result) {
-    if constexpr (std::is_void_v<T>) {
-      return;
-    } else {
-      return *std::move(result);
-    }
-  }
-  std::fprintf(stderr, "bench workflows: %s: %s\n", what, result.error().message().c_str());
-  std::exit(1);
-}
-
 NewExecution some_work() { return {.kind = "work", .payload = std::string(payload_bytes, 'x')}; }
-
-/// An engine on a store in a directory of its own.
-struct Subject {
-  explicit Subject(Durability durability)
-      : store(must(::weir::storage::Store::open(
-                       system, {.directory = directory.path() / "store", .durability = durability}),
-                   "open")),
-        engine(must(system.run(Engine::open(&store)), "open the engine")) {}
-
-  storage::Directory directory;
-  ActorSystem system{{.threads = static_cast<unsigned>(actors::threads())}};
-  ::weir::storage::Store store;
-  Engine engine;
-};
 
 /// What is left to do, and who waits for it.
 struct Progress {
@@ -218,7 +189,8 @@ const std::vector<Workload>& weir_workloads() {
                                                   {"cycle_buffered", &cycle_buffered},
                                                   {"chain", &chain},
                                                   {"race", &race},
-                                                  {"finished", &finished}};
+                                                  {"finished", &finished},
+                                                  {"coroutines", &coroutines}};
   return workloads;
 }
 

@@ -15,6 +15,9 @@ inline constexpr int payload_bytes = 100;
 
 using storage::Workload;
 
+/// Steps of durable coroutines.
+void coroutines();
+
 const std::vector<Workload>& weir_workloads();
 const std::vector<Workload>& raw_workloads();
 

@@ -39,6 +39,9 @@ class Transaction {
   /// What it reads.
   storage::Version version() const noexcept { return transaction_.version(); }
 
+  /// What it is made of, for who commits something else with it.
+  storage::Transaction& base() noexcept { return transaction_; }
+
   /// `duplicate_key` if there is a row with that primary key.
   Task<Result<>> insert(Relation table, Row row);
   /// All of them, or none. `too_large` if they have more than `DatabaseOptions::batch_bytes_max`.

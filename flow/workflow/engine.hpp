@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <weir/flow/workflow/handle.hpp>
+#include <weir/flow/workflow/journal.hpp>
 #include <weir/flow/workflow/request.hpp>
+#include <weir/flow/workflow/step_commit.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/storage/store.hpp>
 
@@ -203,6 +205,25 @@ class Engine {
   /// Workflows of a partition after one of them, in order of their ids; at most 1,000.
   Task<Result<Page<WorkflowId>>> list(Partition partition, std::optional<WorkflowId> after = {},
                                       std::size_t limit = 100) const;
+
+  // Durable coroutines; `Worker` has what makes use of this.
+  /// Adds to the journal of an execution, whose end is `end`: otherwise `stale_revision`.
+  Task<Result<>> append_journal(Handle handle, std::uint32_t end,
+                                std::vector<JournalEntry> entries) const;
+  /// The same in the commit of a transaction of the store, which then stands or falls with it:
+  /// nothing else changes the execution meanwhile. `storage::Errc::conflict` as of any commit.
+  Task<Result<>> append_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
+                                std::shared_ptr<StepCommit> commit) const;
+  /// Begins a new one, with what its coroutine begins with.
+  Task<Result<JournalHead>> restart_journal(Handle handle, std::string input) const;
+  Task<Result<Journal>> journal(ExecutionId id) const;
+  /// Until one of these has ended, at once if one has; `cancelled` with its caller.
+  Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) const;
+  /// By the clock of the store, or, if that is elsewhere, of this machine.
+  Time time() const;
+  ActorSystem& system() const;
+  /// That it is in; none if it is elsewhere.
+  storage::Store* store() const;
 
   // Lanes.
   Task<Result<>> set_lane_state(std::string lane, LaneState state) const;

@@ -33,6 +33,8 @@ class WorkflowCategory final : public std::error_category {
       case Errc::unavailable: return "store unavailable";
       case Errc::corruption: return "corruption";
       case Errc::closed: return "closed";
+      case Errc::step_failed: return "step failed";
+      case Errc::code_changed: return "code has changed";
     }
     return "unknown workflow error";
   }

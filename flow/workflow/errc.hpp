@@ -49,6 +49,11 @@ enum class Errc {
   /// Stored rows are not what was written; table and column are named.
   corruption,
   closed,
+
+  /// A step of a durable coroutine, for good. A step that gives this itself is not tried again.
+  step_failed,
+  /// A durable coroutine does not do what its journal says it did; both are named.
+  code_changed,
 };
 
 const std::error_category& workflow_category() noexcept;

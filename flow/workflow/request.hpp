@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <weir/flow/workflow/records.hpp>
+#include <weir/runtime/cancellation.hpp>
 
 namespace weir::flow::workflow {
 
@@ -62,6 +63,9 @@ struct ClaimRequest {
   std::vector<std::string> capabilities = {};
   Duration lease = std::chrono::seconds(30);
   std::size_t executions_max = 1;
+  /// `next` gives nothing, instead of waiting on, when this is cancelled. For a worker that stops:
+  /// a request that is given up may have claimed something. Not heeded by every store.
+  std::optional<CancellationToken> until = {};
 };
 
 /// Why an attempt failed.
@@ -69,6 +73,8 @@ struct Failure {
   std::string reason;
   /// Whether it is tried again depends on it: `RetryPolicy::categories`.
   std::string category = {};
+  /// It would fail again: it is not tried again, whatever the policy.
+  bool is_final = false;
 };
 
 /// What became of it.

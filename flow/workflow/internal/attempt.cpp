@@ -93,7 +93,7 @@ Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failu
   if (spec == nullptr || execution == nullptr) {
     return Error(Errc::corruption, "execution " + to_string(id) + " has no specification");
   }
-  if (is_retried(spec->retry, failure.category, execution->retries)) {
+  if (!failure.is_final && is_retried(spec->retry, failure.category, execution->retries)) {
     return retry_later(draft, id, *spec, failure, by);
   }
   auto ended = end(draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by});

@@ -1,6 +1,7 @@
 #include <weir/flow/workflow/internal/embedded_store.hpp>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/registry.hpp>
 #include <weir/runtime/try.hpp>
 
@@ -39,6 +40,19 @@ Task<Result<>> close_on(CoreRef core) {
   auto stopped = co_await core->actor.ask<Stop>().within(forever);
   core->gone.publish(1);
   if (!stopped) co_return stopped.error();
+  co_return {};
+}
+
+Task<Result<>> wait_on(CoreRef core, AwaitEnd wait) {
+  WEIR_CO_TRY(ticket, co_await core->actor.ask<AwaitEnd>(std::move(wait)).within(forever));
+  WEIR_CO_TRY_VOID(co_await core->committed.wait_until(ticket));
+  co_return {};
+}
+
+Task<Result<>> commit_on(CoreRef core, CommitStep step) {
+  // As with any commit, the outcome of one that was begun is waited for.
+  const CancellationShield shield;
+  WEIR_CO_TRY_VOID(co_await core->actor.ask<CommitStep>(std::move(step)).within(forever));
   co_return {};
 }
 
@@ -95,6 +109,16 @@ Task<Result<std::vector<WorkflowId>>> EmbeddedStore::workflows(Partition partiti
 Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> EmbeddedStore::notices(
     std::uint64_t from, std::size_t notices_max) {
   return core_->records.notices(from, notices_max);
+}
+
+Task<Result<>> EmbeddedStore::wait_for_end(std::vector<ExecutionId> executions) {
+  return wait_on(core_, {std::move(executions)});
+}
+
+Task<Result<>> EmbeddedStore::commit_journal(Handle handle, std::uint32_t end,
+                                             std::vector<JournalEntry> entries,
+                                             std::shared_ptr<StepCommit> commit) {
+  return commit_on(core_, {handle, end, std::move(entries), std::move(commit)});
 }
 
 Task<Result<>> EmbeddedStore::close() { return close_on(core_); }

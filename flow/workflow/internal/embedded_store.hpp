@@ -35,6 +35,11 @@ class EmbeddedStore final : public WorkflowStore {
                                                   std::size_t workflows_max) override;
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) override;
+  Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) override;
+  Task<Result<>> commit_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
+                                std::shared_ptr<StepCommit> commit) override;
+  Time time() const override { return core_->records.store().time(); }
+  storage::Store* embedded() const override { return &core_->records.store(); }
   Task<Result<>> close() override;
   bool is_closed() const override { return core_->gone.published() > 0; }
   void abandon() noexcept override { core_->actor.stop(); }

@@ -5,6 +5,8 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/engine_core.hpp>
+#include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -16,6 +18,10 @@ bool becomes_listed(const WorkingSet& records, const KeyOf<R>& key, const std::o
   const Slot<R>* before = records.find<R>(key);
   const bool was_listed = before != nullptr && before->standing() == Standing::listed;
   return !was_listed && after && standing_of(*after) == Standing::listed;
+}
+
+Task<> wake_when_cancelled(CancellationToken token, SequenceBarrier* woken) {
+  if (auto cancelled = co_await token.cancelled(); cancelled) woken->publish(1);
 }
 
 constexpr Duration poison_pause = std::chrono::seconds(1);
@@ -46,34 +52,34 @@ Task<Result<bool>> EngineActor::on(Begin) {
   co_return true;
 }
 
-bool EngineActor::try_run(Command& command, const Chance& chance, Missing& missing) {
+bool EngineActor::try_run(Command& command, const Chance& chance, Obstacle& obstacle) {
   Draft draft(records_, chance.now, chance.seed);
   const bool is_kept = command.run(draft);
   if (!draft.missing().is_empty()) {
-    missing = draft.missing();
+    obstacle.missing = draft.missing();
     return false;
   }
+  if (is_kept) obstacle.held = hold_on(draft);
+  if (obstacle.held) return false;
   if (is_kept) absorb(std::move(draft));
   return true;
 }
 
 Task<Result<>> EngineActor::run(Command* command) {
   // The same ids each time: those of records that it makes are looked for too.
-  const Chance chance{time(), random()};
+  Chance chance{time(), random()};
   for (;;) {
     if (failure_) co_return *failure_;
     if (is_stopped_) co_return Error(Errc::closed, "the workflow engine was closed");
-    Missing missing;
-    if (try_run(*command, chance, missing)) co_return {};
-    WEIR_CO_TRY_VOID(co_await core_->records.read(std::move(missing), &records_));
+    Obstacle obstacle;
+    if (try_run(*command, chance, obstacle)) co_return {};
+    if (obstacle.held) {
+      WEIR_CO_TRY_VOID(co_await obstacle.held->wait_until(1));
+      chance.now = time();
+      continue;
+    }
+    WEIR_CO_TRY_VOID(co_await core_->records.read(std::move(obstacle.missing), &records_));
   }
-}
-
-template <class Function>
-Task<typename CommandOf<Function>::Outcome> EngineActor::call(Function function) {
-  CommandOf<Function> command(std::move(function));
-  WEIR_CO_TRY_VOID(co_await run(&command));
-  co_return command.take();
 }
 
 void EngineActor::absorb(Draft draft) {
@@ -82,6 +88,7 @@ void EngineActor::absorb(Draft draft) {
     const Execution* before = slot != nullptr && slot->current ? &*slot->current : nullptr;
     const bool is_new = schedule_.update(id, before, after ? &*after : nullptr);
     if (is_new) wake(after->lane, 1);
+    if (after && after->has_ended()) tell_end(id);
   });
   draft.each_change<EdgeGroup>([&](const ExecutionId& id, const auto& after) {
     if (becomes_listed<EdgeGroup>(records_, id, after)) groups_.push_back(id);
@@ -110,10 +117,21 @@ Task<Result<ClaimedAt>> EngineActor::on(Claim claim) {
   for (;;) {
     WEIR_CO_TRY_VOID(co_await claim_ready(&claim.request, &reply.claimed));
     if (!reply.claimed.empty() || !claim.waits || claim.request.executions_max == 0) break;
+    if (claim.request.until && claim.request.until->is_cancelled()) break;
     WEIR_CO_TRY_VOID(co_await wait_for_ready(&claim.request));
   }
+  // Who has given up gets no answer: others need not wait until the leases expire.
+  if (current_cancellation().is_cancelled()) co_await give_back(std::move(reply.claimed));
   reply.ticket = ticket();
   co_return reply;
+}
+
+Task<> EngineActor::give_back(std::vector<Claimed> claimed) {
+  const CancellationShield shield;
+  for (const Claimed& one : claimed) {
+    static_cast<void>(co_await call(
+        [&](Draft& draft) { return internal::delay(draft, one.handle, draft.now()); }));
+  }
 }
 
 Task<Result<>> EngineActor::claim_ready(const ClaimRequest* request,
@@ -141,6 +159,8 @@ Task<Result<>> EngineActor::wait_for_ready(const ClaimRequest* request) {
   Waiter waiter{request, SequenceBarrier()};
   auto& waiters = waiters_[request->lane];
   waiters.push_back(&waiter);
+  TaskScope watch;  // goes with the wait
+  if (request->until) watch.spawn(wake_when_cancelled(*request->until, &waiter.woken));
   const auto woken = co_await waiter.woken.wait_until(1);
   waiters.remove(&waiter);
   if (!woken) co_return woken.error();
@@ -197,6 +217,7 @@ void EngineActor::turn_away(const Error& reason) {
   for (auto& [lane, waiters] : waiters_) {
     for (Waiter* waiter : waiters) waiter->woken.close(reason);
   }
+  for (const auto& [id, woken] : end_waiters_) woken->close(reason);
 }
 
 void EngineActor::arrange_due() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <weir/flow/workflow/engine.hpp>
@@ -14,11 +15,13 @@
 #include <weir/flow/workflow/internal/command.hpp>
 #include <weir/flow/workflow/internal/schedule.hpp>
 #include <weir/flow/workflow/internal/working_set.hpp>
+#include <weir/flow/workflow/journal.hpp>
 #include <weir/flow/workflow/request.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/runtime/timer.hpp>
+#include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow::internal {
 
@@ -56,6 +59,19 @@ struct CancelWorkflow {
   CancelPolicy policy;
   std::string reason;
 };
+/// Until one of these has ended.
+struct AwaitEnd {
+  using Reply = Ticket;
+  std::vector<ExecutionId> executions;
+};
+/// Commits a transaction of a step with the entries that tell of it.
+struct CommitStep {
+  using Reply = bool;
+  Handle handle;
+  std::uint32_t end;  // of the journal before
+  std::vector<JournalEntry> entries;
+  std::shared_ptr<StepCommit> commit;
+};
 struct ListSetAside {
   using Reply = std::vector<SetAside>;
 };
@@ -69,8 +85,8 @@ struct Stop {
   using Reply = bool;
 };
 
-using EngineRef =
-    ActorRef<Begin, Submit, Claim, CancelWorkflow, ListSetAside, Flush, Due, Dispatch, Stop>;
+using EngineRef = ActorRef<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep, ListSetAside,
+                           Flush, Due, Dispatch, Stop>;
 
 struct EngineActorOptions {
   std::size_t records_max = 100'000;
@@ -84,8 +100,8 @@ struct EngineActorOptions {
 ///
 /// A command that needs a record that is not in memory waits until it was read; others go on
 /// meanwhile. After a write has failed nothing more is done: what is on disk is not known then.
-class EngineActor final
-    : public Actor<Begin, Submit, Claim, CancelWorkflow, ListSetAside, Flush, Due, Dispatch, Stop> {
+class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep,
+                                       ListSetAside, Flush, Due, Dispatch, Stop> {
  public:
   /// Commands come while others read, and while batches are written.
   static constexpr bool interleaves = true;
@@ -96,6 +112,8 @@ class EngineActor final
   Task<Result<Ticket>> on(Submit submit);
   Task<Result<ClaimedAt>> on(Claim claim);
   Task<Result<CancelledAt>> on(CancelWorkflow cancel);
+  Task<Result<Ticket>> on(AwaitEnd wait);
+  Task<Result<bool>> on(CommitStep step);
   std::vector<SetAside> on(ListSetAside) const;
   Task<> on(Flush);
   Task<> on(Due);
@@ -111,8 +129,13 @@ class EngineActor final
 
   // Running commands.
   Task<Result<>> run(Command* command);
-  /// Whether nothing was missing; what was is in `missing`.
-  bool try_run(Command& command, const Chance& chance, Missing& missing);
+  /// What keeps a command from being run.
+  struct Obstacle {
+    Missing missing = {};
+    std::shared_ptr<SequenceBarrier> held = {};  // published when it is gone
+  };
+  /// Whether there was none.
+  bool try_run(Command& command, const Chance& chance, Obstacle& obstacle);
   void absorb(Draft draft);
   Ticket ticket() const;
   Time time() const;
@@ -121,9 +144,18 @@ class EngineActor final
 
   // Claiming.
   Task<Result<>> claim_ready(const ClaimRequest* request, std::vector<Claimed>* claimed);
+  Task<> give_back(std::vector<Claimed> claimed);
   Task<Result<>> wait_for_ready(const ClaimRequest* request);
   void wake(const std::string& lane, std::size_t waiters_max);
   void wake_if_open(const std::string& lane);
+
+  // Durable coroutines.
+  /// Until nobody is committing something of this execution.
+  Task<Result<>> wait_until_free(ExecutionId id);
+  /// Of an execution that it changes and that must not change now.
+  std::shared_ptr<SequenceBarrier> hold_on(const Draft& draft) const;
+  void tell_end(const ExecutionId& id);
+  void forget_end_waiter(const ExecutionId& id, const SequenceBarrier* woken);
 
   // What time does.
   void arrange_due();
@@ -151,11 +183,15 @@ class EngineActor final
   WorkingSet records_;
   Schedule schedule_;
   std::map<std::string, std::list<Waiter*>> waiters_;  // by lane, who came first
-  std::deque<ExecutionId> groups_;                     // that have siblings to cancel
-  std::deque<WorkflowId> workflows_;                   // that have executions to cancel
-  std::set<WorkflowId> cancelling_;                    // whose executions are being cancelled
-  std::map<std::string, Error> set_aside_;             // what could not be cancelled
-  Ticket batch_ = 1;                                   // that is being collected
+  /// Executions that must not change while a step of theirs is being committed.
+  std::map<ExecutionId, std::shared_ptr<SequenceBarrier>> held_;
+  /// Who waits for the end of an execution.
+  std::unordered_multimap<ExecutionId, SequenceBarrier*> end_waiters_;
+  std::deque<ExecutionId> groups_;          // that have siblings to cancel
+  std::deque<WorkflowId> workflows_;        // that have executions to cancel
+  std::set<WorkflowId> cancelling_;         // whose executions are being cancelled
+  std::map<std::string, Error> set_aside_;  // what could not be cancelled
+  Ticket batch_ = 1;                        // that is being collected
   std::uint64_t next_notice_ = 1;
   std::optional<Time> timer_due_;
   Timer timer_;
@@ -164,5 +200,12 @@ class EngineActor final
   bool is_stopped_ = false;
   std::optional<Error> failure_;
 };
+
+template <class Function>
+Task<typename CommandOf<Function>::Outcome> EngineActor::call(Function function) {
+  CommandOf<Function> command(std::move(function));
+  WEIR_CO_TRY_VOID(co_await run(&command));
+  co_return command.take();
+}
 
 }  // namespace weir::flow::workflow::internal

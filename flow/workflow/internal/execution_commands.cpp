@@ -142,6 +142,7 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
   draft.note_absent<Links>(id);
   draft.note_absent<EdgeGroup>(id);
   draft.note_absent<ExecutionResult>(id);
+  draft.note_absent<JournalHead>(id);
   draft.put<ExecutionSpec>(id, spec_of(request, draft.now()));
   Execution& execution = draft.put<Execution>(id, execution_of(request, draft.now()));
   if (!request.idempotency_key.empty()) {

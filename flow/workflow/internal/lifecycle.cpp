@@ -133,7 +133,12 @@ Result<> end(Draft& draft, const ExecutionId& id, const Ending& ending) {
 }
 
 Result<Execution*> fenced(Draft& draft, const Handle& handle) {
-  Execution* execution = draft.edit<Execution>(handle.execution);
+  if (auto valid = check_lease(draft, handle); !valid) return valid.error();
+  return draft.edit<Execution>(handle.execution);
+}
+
+Result<> check_lease(Draft& draft, const Handle& handle) {
+  const Execution* execution = draft.find<Execution>(handle.execution);
   if (execution == nullptr) return no_such(handle.execution);
   const auto refuse = [&](Errc code) {
     return Error(code, to_string(handle.execution) + ": attempt " + std::to_string(handle.attempt) +
@@ -148,7 +153,7 @@ Result<Execution*> fenced(Draft& draft, const Handle& handle) {
   const bool has_passed = !execution->lease || draft.now() >= execution->lease->expires_at;
   if (has_passed) return refuse(Errc::lease_expired);
   if (!is_current) return refuse(Errc::stale_lease);
-  return execution;
+  return {};
 }
 
 bool is_concerned(const Execution& execution, CancelPolicy policy) {
@@ -173,6 +178,16 @@ Result<> cancel_with_workflow(Draft& draft, const ExecutionId& id) {
                    {.event = EventKind::cancel,
                     .reason = was_cancelled ? "workflow_cancelled" : "workflow_failed",
                     .by = was_cancelled ? "cancel_workflow" : "engine"});
+}
+
+Result<bool> has_any_ended(Draft& draft, const std::vector<ExecutionId>& executions) {
+  bool has_any = false;
+  for (const ExecutionId& id : executions) {
+    const Execution* execution = draft.find<Execution>(id);
+    if (execution == nullptr) return no_such(id);
+    has_any = has_any || execution->has_ended();
+  }
+  return has_any;
 }
 
 void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind) {

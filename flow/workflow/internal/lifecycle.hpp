@@ -35,6 +35,8 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending);
 /// The execution whose lease the handle is; otherwise why it is not, the first that applies:
 /// `execution_not_active`, `lease_revoked`, `lease_expired`, `stale_lease`.
 Result<Execution*> fenced(Draft& draft, const Handle& handle);
+/// The same for what does not change the execution itself.
+Result<> check_lease(Draft& draft, const Handle& handle);
 
 /// Whether it is cancelled with its workflow.
 bool is_concerned(const Execution& execution, CancelPolicy policy);
@@ -43,6 +45,9 @@ bool is_concerned(const Execution& execution, CancelPolicy policy);
 bool is_being_cancelled(Draft& draft, const Execution& execution);
 /// Ends one that is being cancelled, without what follows for others.
 Result<> cancel_with_workflow(Draft& draft, const ExecutionId& id);
+
+/// Whether one of them has ended; all of them are there.
+Result<bool> has_any_ended(Draft& draft, const std::vector<ExecutionId>& executions);
 
 /// Tells of the lease, which is the execution's own.
 void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <weir/flow/workflow/journal.hpp>
 #include <weir/flow/workflow/suspension.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -83,6 +84,15 @@ struct RecordTraits<Keyring> : FoundBy<std::uint8_t> {
   static constexpr const char* space = "workflow.keyring";
 };
 
+template <>
+struct RecordTraits<JournalHead> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.journals";
+};
+template <>
+struct RecordTraits<JournalEntry> : FoundBy<JournalKey> {
+  static constexpr const char* space = "workflow.journal_entries";
+};
+
 template <class R>
 using KeyOf = typename RecordTraits<R>::Key;
 
@@ -102,6 +112,9 @@ struct KeyHash {
   }
   std::size_t operator()(const IdempotencyKey& key) const noexcept {
     return std::hash<std::string>()(key.space) * 31 + std::hash<std::string>()(key.key);
+  }
+  std::size_t operator()(const JournalKey& key) const noexcept {
+    return std::hash<ExecutionId>()(key.execution) + key.place;
   }
   template <class K>
   std::size_t operator()(const K& key) const noexcept {
@@ -134,7 +147,8 @@ class PerRecord {
  private:
   std::tuple<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>, Of<Workflow>,
              Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>,
-             Of<Suspension>, Of<Signal>, Of<SignalUse>, Of<Mailbox>, Of<Keyring>>
+             Of<Suspension>, Of<Signal>, Of<SignalUse>, Of<Mailbox>, Of<Keyring>, Of<JournalHead>,
+             Of<JournalEntry>>
       all_;
 };
 

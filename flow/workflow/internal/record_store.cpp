@@ -203,6 +203,16 @@ void RecordStore::write_execution(storage::Transaction& transaction, const Execu
   }
 }
 
+void RecordStore::write_journal(storage::Transaction& transaction, const ExecutionId& id,
+                                const JournalHead& head,
+                                const std::vector<JournalEntry>& entries) const {
+  std::uint32_t place = head.end - static_cast<std::uint32_t>(entries.size());
+  for (const JournalEntry& entry : entries) {
+    transaction.put(*spaces_.of<JournalEntry>().space, {id, place++}, entry);
+  }
+  transaction.put(*spaces_.of<JournalHead>().space, id, head);
+}
+
 void RecordStore::write_indexes(storage::Transaction& transaction,
                                 const WorkingSet& records) const {
   const auto& executions = records.table<Execution>();

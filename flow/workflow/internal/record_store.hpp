@@ -37,6 +37,10 @@ class RecordStore {
   /// A transaction with all that has changed, and the notices, numbered from `first_notice` on.
   storage::Transaction write(const WorkingSet& records, std::uint64_t first_notice) const;
 
+  /// Adds to somebody else's transaction the last entries of a journal.
+  void write_journal(storage::Transaction& transaction, const ExecutionId& id,
+                     const JournalHead& head, const std::vector<JournalEntry>& entries) const;
+
   /// Executions that have not ended.
   Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> live() const;
   /// Of those, workflows and groups that have something to cancel.

@@ -45,6 +45,17 @@ class WorkflowStore {
   virtual Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) = 0;
 
+  // What durable coroutines need. A store that knows better says so.
+  /// Until one of these has ended.
+  virtual Task<Result<>> wait_for_end(std::vector<ExecutionId> executions);
+  /// Adds to a journal in the commit of a transaction of the store that it is in.
+  virtual Task<Result<>> commit_journal(Handle handle, std::uint32_t end,
+                                        std::vector<JournalEntry> entries,
+                                        std::shared_ptr<StepCommit> commit);
+  virtual Time time() const;
+  /// None if it is elsewhere.
+  virtual storage::Store* embedded() const { return nullptr; }
+
   /// Finishes what was begun and refuses what comes later. Repeating it does nothing.
   virtual Task<Result<>> close() = 0;
   virtual bool is_closed() const = 0;

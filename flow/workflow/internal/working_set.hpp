@@ -101,6 +101,11 @@ class WorkingSet {
     slot.is_changed = true;
     slot.current = std::move(record);
   }
+  /// What is in the store, put there by somebody else; it must not be changed here.
+  template <class R>
+  void note_stored(const KeyOf<R>& key, const R& record) {
+    tables_.of<R>().slots[key] = Slot<R>{record, standing_of(record), false};
+  }
   void tell(Notice notice) { notices_.push_back(std::move(notice)); }
 
   bool is_changed() const {
@@ -160,6 +165,11 @@ class WorkingSet {
     const std::uint32_t attempts = slot->current ? slot->current->attempts : 0;
     for (std::uint32_t number = 0; number <= attempts; ++number) {
       forget_record<Attempt>({id, number});
+    }
+    if (const Slot<JournalHead>* head = find<JournalHead>(id); head != nullptr && head->current) {
+      for (std::uint32_t place = head->current->begin; place < head->current->end; ++place) {
+        forget_record<JournalEntry>({id, place});
+      }
     }
     tables_.each([&](auto& table) {
       using Record = typename std::remove_reference_t<decltype(table)>::Record;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include <weir/flow/compose/follower.hpp>
+#include <weir/flow/view/database.hpp>
+#include <weir/flow/workflow/engine.hpp>
+
+namespace weir::flow::compose {
+
+/// Keeps a table of the executions of an engine, from the first claim of each on:
+///
+///     id text, kind text, lane text, namespace text, workflow text?, state text, attempts int64,
+///     changed_at timestamp; primary key id
+///
+/// so that views can be defined over them. It follows the engine's notices, a little behind; a row
+/// shows the execution as it was then or later. The table is made if it is not there.
+///
+/// Engine and database are in one store, and outlive it.
+Task<Result<Follower>> follow_executions(const workflow::Engine* engine, view::Database* database,
+                                         std::string table);
+
+}  // namespace weir::flow::compose

@@ -1,0 +1,92 @@
+#include <weir/flow/compose/on_change.hpp>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/runtime/try.hpp>
+#include <weir/storage/retry.hpp>
+
+namespace weir::flow::compose {
+namespace {
+
+using storage::Version;
+
+std::string checkpoint_of(const std::string& name) { return "compose.on_change." + name; }
+
+/// The same for the same row of the same commit.
+workflow::ExecutionId id_of(const Start& start, Version version, std::size_t row) {
+  std::uint64_t high = 0xcbf29ce484222325U;
+  for (const char c : start.name) high = (high ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  std::uint64_t low = high ^ (version.number * 0x9e3779b97f4a7c15U);
+  low = (low ^ (low >> 29) ^ row) * 0xbf58476d1ce4e5b9U;
+  low ^= low >> 32;
+  return workflow::ExecutionId::in_lane(start.lane,
+                                        workflow::make_timed_uuid(version.number, high, low));
+}
+
+Task<Result<>> remember(storage::Store* store, std::string name, Version version) {
+  storage::Transaction transaction = store->begin();
+  transaction.set_checkpoint(checkpoint_of(name), version);
+  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  co_return {};
+}
+
+/// Where it is; from now on if it is new.
+Task<Result<Version>> find_place(storage::Store* store, std::string name) {
+  storage::Transaction transaction = store->begin();
+  WEIR_CO_TRY(known, co_await transaction.checkpoint(checkpoint_of(name)));
+  if (known) co_return known->version;
+  const Version now = transaction.version();
+  transaction.set_checkpoint(checkpoint_of(name), now);
+  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  co_return now;
+}
+
+Task<Result<>> begin_all(const workflow::Engine* engine, const Start* start, view::Delta delta) {
+  // An update that changes nothing that is seen here is no change.
+  const data::ChangeBatch changes = delta.changes.consolidated();
+  for (std::size_t row = 0; row < changes.size(); ++row) {
+    if (changes.weights()[row] <= 0) continue;
+    auto payload = start->payload(changes.row(row));
+    if (!payload) continue;
+    WEIR_CO_TRY_VOID(co_await engine->create_execution({.kind = start->kind,
+                                                        .payload = *std::move(payload),
+                                                        .lane = start->lane,
+                                                        .id = id_of(*start, *delta.resume, row),
+                                                        .creator = start->name}));
+  }
+  co_return {};
+}
+
+Task<Result<>> follow(const workflow::Engine* engine, const view::Database* database,
+                      std::string relation, std::shared_ptr<const Start> start) {
+  storage::Store* store = engine->store();
+  WEIR_CO_TRY(place, co_await find_place(store, start->name));
+  WEIR_CO_TRY(found, co_await database->relation(relation));
+  WEIR_CO_TRY(subscription, database->subscribe(found, {.after = place}));
+  for (;;) {
+    WEIR_CO_TRY(delta, co_await subscription.next());
+    const Version version = *delta.resume;
+    WEIR_CO_TRY_VOID(co_await begin_all(engine, start.get(), std::move(delta)));
+    // What is begun again, if this is not reached, has the same id.
+    WEIR_CO_TRY_VOID(co_await remember(store, start->name, version));
+  }
+}
+
+}  // namespace
+
+Task<Result<Follower>> on_change(const workflow::Engine* engine, const view::Database* database,
+                                 std::string relation, Start start) {
+  if (engine->store() == nullptr) {
+    co_return Error(weir::Errc::unsupported, "on_change needs an engine in the database's store");
+  }
+  if (start.name.empty() || !start.payload) {
+    co_return Error(workflow::Errc::invalid_argument, "on_change without a name or a payload");
+  }
+  WEIR_CO_TRY_VOID(co_await database->relation(relation));
+  WEIR_CO_TRY_VOID(co_await find_place(engine->store(), start.name));
+  auto shared = std::make_shared<const Start>(std::move(start));
+  co_return Follower(
+      &engine->system(), "on_change " + shared->name,
+      [engine, database, relation, shared] { return follow(engine, database, relation, shared); });
+}
+
+}  // namespace weir::flow::compose

@@ -1,0 +1,270 @@
+#include <weir/flow/workflow/internal/worker_actor.hpp>
+
+#include <algorithm>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/runtime/sleep.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::workflow::internal {
+namespace {
+
+constexpr Duration unavailable_pause = std::chrono::seconds(1);
+
+/// Nobody has the lease any more that the handle is.
+bool is_loss(const Error& error) {
+  return error == Errc::execution_not_active || error == Errc::lease_revoked ||
+         error == Errc::lease_expired || error == Errc::stale_lease || error == Errc::not_found;
+}
+
+Failure failure_of(const Error& error) {
+  return {.reason = error.message(),
+          .category = error.code().category().name(),
+          .is_final = error == Errc::step_failed};
+}
+
+/// Whether there was something to fail.
+template <class T>
+Result<> without_value(const Result<T>& result) {
+  return result ? Result<>() : Result<>(result.error());
+}
+
+}  // namespace
+
+WorkerActor::WorkerActor(const Engine* engine, std::shared_ptr<const Handlers> handlers,
+                         WorkerOptions options)
+    : engine_(engine), handlers_(std::move(handlers)), options_(std::move(options)) {}
+
+void WorkerActor::on(StartWork) { claiming_.spawn(claim_all()); }
+
+Task<Result<>> WorkerActor::wait_for_room() {
+  while (active_ >= options_.executions_max && !is_stopping_) {
+    WEIR_CO_TRY_VOID(co_await room_.wait_until(room_.published() + 1));
+  }
+  co_return {};
+}
+
+Task<> WorkerActor::claim_all() {
+  while (!is_stopping_) {
+    if (auto room = co_await wait_for_room(); !room || is_stopping_) co_return;
+    ClaimRequest request{.worker = options_.name,
+                         .lane = options_.lane,
+                         .capabilities = options_.capabilities,
+                         .lease = options_.lease,
+                         .executions_max = options_.executions_max - active_,
+                         .until = stopping_.token()};
+    auto claimed = co_await engine_->next(std::move(request));
+    if (!claimed && claimed.error() == Errc::unavailable) {
+      if (auto slept = co_await sleep_for(unavailable_pause); !slept) co_return;
+      continue;
+    }
+    if (!claimed) co_return;
+    for (Claimed& one : *claimed) {
+      ++active_;
+      work_.spawn(treat(std::move(one)));
+    }
+  }
+}
+
+Task<> WorkerActor::treat(Claimed claimed) {
+  ++report_.claimed;
+  const Place place = running_.insert(running_.end(), {.handle = claimed.handle});
+  if (!std::exchange(beats_, true)) beat_ = schedule_once<Beat>(options_.lease / 3);
+  const std::string kind = claimed.spec.kind;
+  if (const auto plain = handlers_->plain.find(kind); plain != handlers_->plain.end()) {
+    co_await run_plain(&plain->second, std::move(claimed), place);
+  } else if (const auto durable = handlers_->durable.find(kind);
+             durable != handlers_->durable.end()) {
+    co_await run_durable(&durable->second, std::move(claimed), place);
+  } else {
+    const auto wait = std::chrono::ceil<Time::duration>(options_.unknown_kind_delay);
+    note(co_await engine_->delay(claimed.handle, engine_->time() + wait), report_.unknown);
+  }
+  running_.erase(place);
+  count_wait(true);
+  if (running_.empty() && done_) done_->publish(1);
+}
+
+void WorkerActor::count_wait(bool waits) {
+  active_ += waits ? -1 : 1;
+  if (waits) room_.publish(room_.published() + 1);
+}
+
+void WorkerActor::note(const Result<>& told, std::uint64_t& count) {
+  ++(told ? count : report_.lost);
+}
+
+Task<> WorkerActor::run_plain(const Handlers::Plain* handler, Claimed claimed, Place place) {
+  const Handle handle = claimed.handle;
+  std::optional<Result<std::string>> outcome;
+  SequenceBarrier done;
+  place->let_go = &done;
+  if (!is_stopping_) {
+    TaskScope scope;  // what is let go goes with it
+    scope.spawn(keep(guarded((*handler)(std::move(claimed))), &outcome, &done));
+    if (auto ended = co_await done.wait_until(1); !ended) outcome.reset();
+  }
+  place->let_go = nullptr;
+  if (place->is_lost) {
+    ++report_.lost;
+  } else if (!outcome) {
+    note(co_await engine_->delay(handle, engine_->time()), report_.put_off);
+  } else if (!*outcome) {
+    auto failed = co_await engine_->fail(handle, failure_of(outcome->error()));
+    note(without_value(failed), report_.failed);
+  } else {
+    auto completed = co_await engine_->complete(handle, **std::move(outcome));
+    if (!completed && !is_loss(completed.error())) {
+      static_cast<void>(co_await engine_->fail(handle, failure_of(completed.error())));
+    }
+    note(completed, report_.completed);
+  }
+}
+
+RunOptions WorkerActor::run_options() {
+  return {.memory_wait_max = options_.memory_wait_max,
+          .lane = options_.lane,
+          .on_wait = [this](bool waits) { count_wait(waits); }};
+}
+
+Task<> WorkerActor::run_durable(const WorkflowRun::Function* function, Claimed claimed,
+                                Place place) {
+  const Handle handle = claimed.handle;
+  Journal journal;
+  // The first claim of all finds none.
+  for (bool has_journal = handle.epoch > 1, goes_on = true; goes_on; has_journal = true) {
+    if (has_journal) {
+      auto read = co_await engine_->journal(handle.execution);
+      if (!read) {
+        static_cast<void>(co_await engine_->fail(handle, failure_of(read.error())));
+        ++report_.failed;
+        co_return;
+      }
+      journal = *std::move(read);
+    }
+    WorkflowRun run(engine_, handle, std::move(journal), run_options());
+    journal = {};
+    place->run = &run;
+    if (is_stopping_) run.drain();
+    const Parting parting =
+        co_await run.drive(function, run.input().value_or(claimed.spec.payload));
+    place->run = nullptr;
+    goes_on = !place->is_lost && co_await part_from(&run, parting);
+    if (place->is_lost) ++report_.lost;
+  }
+}
+
+/// True if the coroutine begins anew.
+Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting) {
+  const Handle handle = run->handle();
+  switch (parting) {
+    case Parting::finished: {
+      auto completed = co_await engine_->complete(handle, run->output());
+      if (!completed && !is_loss(completed.error())) {
+        static_cast<void>(co_await engine_->fail(
+            handle, {.reason = completed.error().message(), .is_final = true}));
+      }
+      note(completed, report_.completed);
+      break;
+    }
+    case Parting::failed:
+    case Parting::changed: {
+      Failure failure = failure_of(run->error());
+      // A journal that does not fit may fit again, to the code of before.
+      failure.is_final = parting == Parting::failed;
+      if (parting == Parting::changed) failure.category = "code_changed";
+      note(without_value(co_await engine_->fail(handle, std::move(failure))), report_.failed);
+      break;
+    }
+    case Parting::waits:
+      note(co_await engine_->delay(handle, run->wake_at()), report_.put_off);
+      break;
+    case Parting::suspends: ++report_.put_off; break;  // it was given back when it was suspended
+    case Parting::continued: {
+      auto restarted = co_await engine_->restart_journal(handle, run->output());
+      if (restarted) co_return true;
+      ++report_.lost;
+      break;
+    }
+    case Parting::stopped:
+      note(co_await engine_->delay(handle, engine_->time()), report_.put_off);
+      break;
+    default: ++report_.lost; break;
+  }
+  co_return false;
+}
+
+void WorkerActor::on(Beat) {
+  beats_ = !running_.empty();
+  if (!beats_) return;
+  for (const Running& running : running_) work_.spawn(renew(running.handle));
+  beat_ = schedule_once<Beat>(options_.lease / 3);
+}
+
+Task<> WorkerActor::renew(Handle handle) {
+  auto renewed = co_await engine_->renew(handle, options_.lease);
+  if (renewed || !is_loss(renewed.error())) co_return;
+  const auto place = std::ranges::find_if(running_, [&](const Running& running) {
+    return running.handle.execution == handle.execution && running.handle.epoch == handle.epoch;
+  });
+  if (place != running_.end()) lose(*place);
+}
+
+void WorkerActor::lose(Running& running) {
+  running.is_lost = true;
+  if (running.run != nullptr) running.run->lose();
+  if (running.let_go != nullptr) running.let_go->publish(1);
+}
+
+Task<Result<bool>> WorkerActor::on(StopWork) {
+  is_stopping_ = true;
+  stopping_.cancel();
+  room_.publish(room_.published() + 1);
+  // Another store may not have heard of it.
+  if (engine_->store() == nullptr) claiming_.cancel_all();
+  co_await claiming_.join();
+  done_.emplace();
+  for (const Running& running : running_) {
+    if (running.run != nullptr) running.run->drain();
+  }
+  if (!running_.empty()) {
+    TaskScope alarm;
+    alarm.spawn(ring(options_.drain_max, &*done_));
+    static_cast<void>(co_await done_->wait_until(1));
+  }
+  for (const Running& running : running_) {
+    if (running.run != nullptr) running.run->give_up();
+    if (running.let_go != nullptr) running.let_go->publish(1);
+  }
+  co_await work_.join();
+  beat_.cancel();
+  stop();
+  co_return true;
+}
+
+WorkerReport WorkerActor::on(ReportWork) const {
+  WorkerReport report = report_;
+  report.running = running_.size();
+  return report;
+}
+
+Task<Result<std::string>> WorkerActor::on(AskRun question) {
+  WEIR_CO_TRY(info, co_await engine_->describe(question.execution));
+  if (!info) co_return Error(Errc::not_found, "execution " + to_string(question.execution));
+  const auto function = handlers_->durable.find(info->spec.kind);
+  if (function == handlers_->durable.end()) {
+    co_return Error(Errc::not_found, "no durable coroutine of kind '" + info->spec.kind + "'");
+  }
+  WEIR_CO_TRY(journal, co_await engine_->journal(question.execution));
+  RunOptions options{.lane = options_.lane, .is_query = true};
+  WorkflowRun run(engine_, {.execution = question.execution}, std::move(journal), options);
+  Result<std::string> answer =
+      Error(Errc::wrong_state, to_string(question.execution) + " is not where it can be asked");
+  const auto ask = [&] { answer = run.query(question.name, question.argument); };
+  const std::string input = run.input().value_or(info->spec.payload);
+  const Parting parting = co_await run.drive(&function->second, input, ask);
+  if (parting == Parting::changed) co_return run.error();
+  co_return answer;
+}
+
+}  // namespace weir::flow::workflow::internal

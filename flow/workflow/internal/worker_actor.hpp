@@ -1,0 +1,87 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <weir/flow/workflow/worker.hpp>
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
+#include <weir/runtime/task_scope.hpp>
+#include <weir/runtime/timer.hpp>
+
+namespace weir::flow::workflow::internal {
+
+struct StartWork {};
+/// Time to renew leases.
+struct Beat {};
+struct StopWork {
+  using Reply = bool;
+};
+struct ReportWork {
+  using Reply = WorkerReport;
+};
+struct AskRun {
+  using Reply = std::string;
+  ExecutionId execution;
+  std::string name;
+  std::string argument;
+};
+
+/// The one who claims, and runs handlers as tasks of its own.
+class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, AskRun> {
+ public:
+  static constexpr bool interleaves = true;
+
+  WorkerActor(const Engine* engine, std::shared_ptr<const Handlers> handlers,
+              WorkerOptions options);
+
+  void on(StartWork);
+  void on(Beat);
+  Task<Result<bool>> on(StopWork);
+  WorkerReport on(ReportWork) const;
+  Task<Result<std::string>> on(AskRun question);
+
+ private:
+  /// An execution that runs here.
+  struct Running {
+    Handle handle;
+    WorkflowRun* run = nullptr;         // of a durable coroutine
+    SequenceBarrier* let_go = nullptr;  // of a handler: 1 when it has ended, or is to be let go
+    bool is_lost = false;
+  };
+  using Place = std::list<Running>::iterator;
+
+  Task<> claim_all();
+  Task<Result<>> wait_for_room();
+  Task<> treat(Claimed claimed);
+  Task<> run_plain(const Handlers::Plain* handler, Claimed claimed, Place place);
+  Task<> run_durable(const WorkflowRun::Function* function, Claimed claimed, Place place);
+  Task<bool> part_from(const WorkflowRun* run, Parting parting);
+  Task<> renew(Handle handle);
+  void lose(Running& running);
+  void count_wait(bool waits);
+  void note(const Result<>& told, std::uint64_t& count);
+  RunOptions run_options();
+
+  const Engine* const engine_;
+  const std::shared_ptr<const Handlers> handlers_;
+  const WorkerOptions options_;
+
+  std::list<Running> running_;
+  std::size_t active_ = 0;  // of those, that do not wait
+  SequenceBarrier room_;
+  bool is_stopping_ = false;
+  CancellationSource stopping_;
+  std::optional<SequenceBarrier> done_;
+  Timer beat_;
+  bool beats_ = false;
+  WorkerReport report_;
+  // After what their tasks use.
+  TaskScope work_;
+  TaskScope claiming_;
+};
+
+}  // namespace weir::flow::workflow::internal

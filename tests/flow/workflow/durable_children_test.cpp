@@ -1,0 +1,268 @@
+// What durable coroutines do with others: children, signals, questions; and how they change.
+#include <weir/flow/workflow/workflow_context.hpp>
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include <weir/runtime/sleep.hpp>
+#include <weir/tests/flow/workflow/support/worker_fixture.hpp>
+
+namespace weir::flow::workflow {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::WorkerTest;
+using Lines = std::vector<std::string>;
+
+struct Offer {
+  std::string courier;
+  std::int64_t milliseconds = 0;
+  bool is_kept = true;
+};
+
+Task<Result<std::string>> consider(Offer offer) {
+  static_cast<void>(co_await sleep_for(std::chrono::milliseconds(offer.milliseconds)));
+  if (!offer.is_kept) co_return Error(Errc::step_failed, offer.courier + " has no time");
+  co_return offer.courier;
+}
+
+Task<std::vector<std::string>> race(WorkflowContext ctx, std::uint32_t needed,
+                                    std::vector<Offer> offers) {
+  std::vector<Child<std::string>> children;
+  for (const Offer& offer : offers) children.push_back(ctx.child<std::string>("offer", offer));
+  co_return co_await ctx.quorum(needed, children, OnSatisfied::cancel_remaining);
+}
+
+class ChildrenTest : public WorkerTest {
+ protected:
+  void start_race(std::size_t executions_max) {
+    start({.executions_max = executions_max, .lease = 5s}, [](Worker& worker) {
+      worker.on("offer", consider);
+      worker.on("two", [](WorkflowContext c, std::vector<Offer> o) { return race(c, 2, o); });
+    });
+  }
+  std::map<PublicState, int> states() {
+    std::map<PublicState, int> found;
+    for (const auto& [id, times] : completions()) ++found[describe(id).state];
+    return found;
+  }
+};
+
+TEST_F(ChildrenTest, AQuorumGivesTheFirstAndCancelsTheRest) {
+  start_race(8);
+  const std::vector<Offer> offers = {
+      {"anna", 3000}, {"bert", 100, false}, {"carl", 2000}, {"dora", 3'600'000}};
+  const ExecutionId id = begin_execution("two", to_payload(offers));
+  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(result<Lines>(id), (Lines{"carl", "anna"}));
+  pass(1s);
+  const auto ended = states();
+  EXPECT_EQ(ended.at(PublicState::completed), 3);
+  EXPECT_EQ(ended.at(PublicState::failed), 1);
+  EXPECT_EQ(ended.at(PublicState::cancelled), 1);
+}
+
+TEST_F(ChildrenTest, WhoWaitsForChildrenLeavesThemItsPlace) {
+  start_race(1);
+  const std::vector<Offer> offers = {{"anna", 3000}, {"bert", 100}};
+  const ExecutionId id = begin_execution("two", to_payload(offers));
+  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(result<Lines>(id), (Lines{"anna", "bert"}));
+}
+
+TEST_F(ChildrenTest, AQuorumThatCannotBeReachedFails) {
+  start_race(8);
+  const std::vector<Offer> offers = {{"anna", 100}, {"bert", 100, false}, {"carl", 100, false}};
+  const ExecutionId id = begin_execution("two", to_payload(offers));
+  const ExecutionInfo info = finish(id);
+  EXPECT_EQ(info.state, PublicState::failed);
+  EXPECT_NE(info.execution.end_reason.find("bert has no time"), std::string::npos)
+      << info.execution.end_reason;
+}
+
+TEST_F(ChildrenTest, ChildrenAreBegunOnceWhateverCrashes) {
+  start_race(8);
+  const std::vector<Offer> offers = {{"anna", 6000}, {"carl", 2000}};
+  const ExecutionId id = begin_execution("two", to_payload(offers));
+  pass(3s);
+  crash_all();
+  pass(3s);
+  crash_all();
+  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(result<Lines>(id), (Lines{"carl", "anna"}));
+  pass(1s);
+  EXPECT_EQ(completions().size(), 3U) << "a child was begun twice";
+}
+
+struct Approval {
+  std::string by;
+  bool is_given = false;
+};
+
+Task<std::string> approved(WorkflowContext ctx) {
+  const auto first = co_await ctx.signal<Approval>("approve");
+  const auto second = co_await ctx.signal<Approval>("approve", within(1h));
+  co_return first.by + " " + (second ? second->by : "nobody");
+}
+
+class SignalledTest : public WorkerTest {
+ protected:
+  void start_approval() {
+    start([](Worker& worker) { worker.on("approved", approved); });
+  }
+  void approve(const ExecutionId& id, const std::string& by) {
+    ASSERT_TRUE(run(engine().approve(
+        {.execution = id, .waitpoint = "approve", .payload = to_payload(Approval{by, true})})));
+  }
+};
+
+TEST_F(SignalledTest, ASignalIsWaitedForWithoutAPlace) {
+  start_approval();
+  const ExecutionId id = begin_execution("approved");
+  pass(1s);
+  EXPECT_EQ(describe(id).state, PublicState::suspended);
+  EXPECT_EQ(report().running, 0U);
+  crash_all();
+  approve(id, "ann");
+  pass(1s);
+  EXPECT_EQ(names(id), (Lines{"signal approve"}));
+  crash_all();
+  pass(1h - 5s);
+  EXPECT_EQ(describe(id).state, PublicState::suspended);
+  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(result<std::string>(id), "ann nobody");
+}
+
+TEST_F(SignalledTest, SignalsThatCameBeforeAreKept) {
+  start_approval();
+  const ExecutionId id = create({.kind = "approved", .not_before = time() + 5s});
+  approve(id, "ann");
+  approve(id, "bob");
+  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(result<std::string>(id), "ann bob");
+}
+
+TEST_F(SignalledTest, ASignalThatIsSomethingElseIsAFailure) {
+  start_approval();
+  const ExecutionId id = begin_execution("approved");
+  ASSERT_TRUE(run(engine().approve({.execution = id, .waitpoint = "approve", .payload = "\x70"})));
+  const ExecutionInfo info = finish(id);
+  EXPECT_EQ(info.state, PublicState::failed);
+  EXPECT_NE(info.execution.end_reason.find("signal 'approve'"), std::string::npos);
+}
+
+Task<> counts(WorkflowContext ctx, int* runs) {
+  ++*runs;
+  std::int64_t done = 0;
+  ctx.on_query("progress", [&done](std::int64_t factor) { return done * factor; });
+  for (; done < 5; ++done) {
+    co_await ctx.step("one", [] {});
+    co_await ctx.sleep(10s);
+  }
+}
+
+TEST_F(WorkerTest, ARunningCoroutineCanBeAsked) {
+  int runs = 0;
+  start([&](Worker& worker) {
+    worker.on("counts", [&runs](WorkflowContext ctx) { return counts(ctx, &runs); });
+    worker.on("plain", [](std::string) {});
+  });
+  const ExecutionId id = begin_execution("counts");
+  pass(25s);
+  const auto before = names(id);
+  const auto ask = [&](std::string name) {
+    return run(worker().query<std::int64_t>(id, std::move(name), std::int64_t{10}));
+  };
+  EXPECT_EQ(ask("progress").value(), 20);
+  EXPECT_EQ(names(id), before) << "a question changes nothing";
+  EXPECT_EQ(ask("other").error(), Errc::not_found);
+  pass(10s);
+  EXPECT_EQ(ask("progress").value(), 30);
+  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(ask("progress").error(), Errc::wrong_state);
+  EXPECT_EQ(run(worker().query<int>(begin_execution("plain"), "x")).error(), Errc::not_found);
+}
+
+Task<std::int64_t> forever_more(WorkflowContext ctx, Lines* effects, std::int64_t round) {
+  co_await ctx.step("work", [effects, round] { effects->push_back(std::to_string(round)); });
+  co_await ctx.sleep(2s);
+  if (round < 5) co_return co_await ctx.continue_as_new(round + 1);
+  co_return round;
+}
+
+TEST_F(WorkerTest, ContinuingAsNewBeginsWithAnEmptyJournal) {
+  Lines effects;
+  start([&](Worker& worker) {
+    worker.on("w", [&effects](WorkflowContext ctx, std::int64_t round) {
+      return forever_more(ctx, &effects, round);
+    });
+  });
+  const ExecutionId id = begin_execution("w", to_payload(std::int64_t{1}));
+  pass(3s);
+  EXPECT_EQ(names(id), (Lines{"input", "step work", "sleep"}));
+  crash_all();
+  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(result<std::int64_t>(id), 5);
+  EXPECT_EQ(effects, (Lines{"1", "2", "3", "4", "5"}));
+  EXPECT_EQ(run(engine().journal(id)).value().entries.size(), 3U);
+}
+
+Task<std::string> before_patch(WorkflowContext ctx) {
+  co_await ctx.step("old", [] {});
+  co_await ctx.sleep(5s);
+  co_await ctx.step("end", [] {});
+  co_return "old";
+}
+Task<std::string> after_patch(WorkflowContext ctx) {
+  const bool is_new = ctx.patched("faster");
+  if (is_new) {
+    co_await ctx.step("new", [] {});
+  } else {
+    co_await ctx.step("old", [] {});
+  }
+  co_await ctx.sleep(5s);
+  const std::uint32_t version = ctx.version("ending", 1, 3);
+  co_await ctx.step("end", [] {});
+  co_return (is_new ? "new " : "old ") + std::to_string(version);
+}
+
+TEST_F(WorkerTest, APatchConcernsThoseThatHaveNotPassedIt) {
+  start([](Worker& worker) { worker.on("w", before_patch); });
+  const ExecutionId old = begin_execution("w");
+  pass(2s);
+  deploy([](Worker& worker) { worker.on("w", after_patch); });
+  const ExecutionId fresh = begin_execution("w");
+  pass(1s);
+  crash_all();
+  EXPECT_EQ(finish(old).state, PublicState::completed);
+  EXPECT_EQ(finish(fresh).state, PublicState::completed);
+  EXPECT_EQ(result<std::string>(old), "old 3");
+  EXPECT_EQ(result<std::string>(fresh), "new 3");
+}
+
+Task<std::string> version_is(WorkflowContext ctx, std::uint32_t oldest, std::uint32_t newest) {
+  const std::uint32_t version = ctx.version("part", oldest, newest);
+  co_await ctx.step("one", [] {});
+  co_await ctx.sleep(5s);
+  co_return std::to_string(version);
+}
+
+TEST_F(WorkerTest, AVersionThatIsGoneFromTheCodeIsNamed) {
+  start([](Worker& worker) {
+    worker.on("w", [](WorkflowContext ctx) { return version_is(ctx, 0, 1); });
+  });
+  const ExecutionId id = create({.kind = "w", .retry = {.retries_max = 0}});
+  pass(2s);
+  deploy([](Worker& worker) {
+    worker.on("w", [](WorkflowContext ctx) { return version_is(ctx, 2, 3); });
+  });
+  const ExecutionInfo info = finish(id);
+  EXPECT_EQ(info.state, PublicState::failed);
+  EXPECT_NE(info.execution.end_reason.find("version 1 of 'part' is not between 2 and 3"),
+            std::string::npos)
+      << info.execution.end_reason;
+}
+
+}  // namespace
+}  // namespace weir::flow::workflow

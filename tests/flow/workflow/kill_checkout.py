@@ -1,0 +1,61 @@
+"""Kills the checkout sample at every line that it prints, and starts it again.
+
+Usage: kill_checkout.py PROGRAM
+
+Whenever it is killed, in the end the ledger has each effect once.
+"""
+
+import subprocess
+import sys
+import tempfile
+
+EXPECTED = ["charge a teapot", "ship a teapot by"]
+
+
+def run(program, directory, lines_max):
+    """Lets it print `lines_max` lines, then kills it. Returns what it printed, and whether it ended."""
+    child = subprocess.Popen([program, directory], stdout=subprocess.PIPE, text=True)
+    lines = []
+    while len(lines) < lines_max:
+        line = child.stdout.readline()
+        if not line:
+            break
+        lines.append(line.strip())
+    child.kill()
+    rest, _ = child.communicate()
+    lines += [line.strip() for line in rest.splitlines()]
+    return lines, child.returncode == 0
+
+
+def check(lines, what):
+    ledger = [line.split(": ", 1)[1] for line in lines if line.startswith("line ")]
+    fits = len(ledger) == len(EXPECTED) and all(
+        line.startswith(expected) for line, expected in zip(ledger, EXPECTED))
+    if not fits:
+        sys.exit(f"{what}: the ledger has {ledger}\n" + "\n".join(lines))
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as directory:
+        whole, has_ended = run(program, directory, 10_000)
+        if not has_ended:
+            sys.exit("it does not end by itself")
+        check(whole, "without a kill")
+    # Killed once, after each line; zero is as soon as it was started.
+    for at in range(len(whole)):
+        with tempfile.TemporaryDirectory() as directory:
+            run(program, directory, at)
+            lines, _ = run(program, directory, 10_000)
+            check(lines, f"killed after line {at}")
+    # Killed again and again, each time a line later.
+    with tempfile.TemporaryDirectory() as directory:
+        for at in range(10_000):
+            lines, has_ended = run(program, directory, at)
+            if has_ended:
+                break
+        check(lines, "killed again and again")
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,7 @@
 // once, nobody's lease is used by two, and what was answered stays true.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,6 +30,8 @@ struct Ledger {
   std::map<ExecutionId, std::string> completed;            // with which result
   std::set<std::pair<ExecutionId, std::uint64_t>> epochs;  // that were given to a worker
   std::vector<WorkflowId> workflows;
+  std::vector<std::pair<ExecutionId, std::string>>
+      sent;  // signals that were answered, by their ids
 };
 
 struct Work {};
@@ -125,6 +128,7 @@ class Hand final : public Actor<Work> {
           co_await engine_->delay(claim.handle, claim.expires_at + std::chrono::milliseconds(5)));
     }
     if (choice == 5) static_cast<void>(co_await engine_->renew(claim.handle, 30ms));
+    if (choice == 6) co_return co_await let_wait(std::move(claim));
     const std::string result = "by epoch " + std::to_string(claim.handle.epoch);
     auto completed = co_await engine_->complete(claim.handle, result);
     if (completed) {
@@ -132,6 +136,26 @@ class Hand final : public Actor<Work> {
       EXPECT_TRUE(is_first) << to_string(claim.handle.execution) << " completed twice";
     }
     co_return lives(completed);
+  }
+  /// Waits for signals, some of which it sends itself, early, late, twice or never.
+  Task<bool> let_wait(Claimed claim) {
+    const ExecutionId id = claim.handle.execution;
+    if (random() % 2 == 0 && !co_await send(id, "a")) co_return false;
+    SuspendRequest request{.condition = WaitCondition::all_of({"a", "b"}),
+                           .key = "wait",
+                           .timeout = std::chrono::milliseconds(10 + random() % 50),
+                           .on_timeout = static_cast<OnTimeout>(1 + random() % 5)};
+    auto waits = co_await engine_->suspend(claim.handle, request);
+    if (!waits) co_return lives(waits);
+    if (waits->resumed) co_return lives(co_await engine_->complete(claim.handle, "waited"));
+    if (random() % 2 == 0 && !co_await send(id, "a")) co_return false;
+    co_return random() % 3 == 0 || co_await send(id, "b");
+  }
+  Task<bool> send(ExecutionId id, std::string waitpoint) {
+    const std::string signal_id = waitpoint + std::to_string(random() % 2);
+    auto sent = co_await engine_->approve({id, waitpoint, signal_id, signal_id});
+    if (sent) ledger_->sent.emplace_back(id, signal_id);
+    co_return lives(sent);
   }
   template <class T>
   static bool lives(const Result<T>& result) {
@@ -168,6 +192,11 @@ class Scenario {
     if (::testing::Test::HasFailure()) return;
     open();
     for (int hands = 0; hands < 3; ++hands) spawn_hand(true);
+    simulation_.run_for(60s);
+    // What waits for people is let go on.
+    for (const auto& [id, is_answered] : ledger_.created) {
+      static_cast<void>(simulation_.run(engine_->resume(id, "boss")));
+    }
     simulation_.run_for(60s);
     judge();
     close();
@@ -230,7 +259,17 @@ class Scenario {
       EXPECT_EQ(simulation_.run(engine_->result(id)).value(), result) << to_string(id);
     }
     for (const WorkflowId& id : ledger_.workflows) judge(id);
+    judge_signals();
     EXPECT_EQ(simulation_.run(engine_->lane("default")).value().active, 0U);
+  }
+
+  /// Each that was answered is there, and once, however often it was sent.
+  void judge_signals() {
+    for (const auto& [id, signal_id] : ledger_.sent) {
+      const auto signals = simulation_.run(engine_->signals(id)).value();
+      EXPECT_EQ(std::ranges::count(signals, signal_id, &Signal::id), 1) << to_string(id);
+      EXPECT_FALSE(simulation_.run(engine_->suspension(id)).value()) << to_string(id);
+    }
   }
 
   void judge(const WorkflowId& id) {

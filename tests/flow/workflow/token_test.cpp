@@ -57,7 +57,8 @@ TEST(Token, IsTheHmacOfExecutionAndWaitpoint) {
   const ExecutionId id = ExecutionId::in_lane("default", testing::make_uuid(4, 4));
   ASSERT_TRUE(board.create({.kind = "w", .id = id}));
   EXPECT_EQ(to_string(id), "{fp:86}:00000000-0004-7004-8000-000000000004");
-  EXPECT_EQ(board.token(id, "paid"), "k1:a3dcbbc2e7983975d44fcd5b55ddf78f616d03e6ac81fa3d16a39bbd492b1ba6");
+  EXPECT_EQ(board.token(id, "paid"),
+            "k1:a3dcbbc2e7983975d44fcd5b55ddf78f616d03e6ac81fa3d16a39bbd492b1ba6");
 }
 
 TEST(Token, TheNewestKeySignsAndAllVerifyUntilTheyRetire) {

@@ -41,6 +41,7 @@ void Model::end_alone(std::size_t i, PublicState as) {
   node.state = as;
   node.is_submitted = false;
   node.is_leased = false;
+  node.mailbox.clear();
   ++node.ends;
   const bool has_group = count_links(i) > 0 || node.policy != EdgePolicy();
   if (has_group && node.group == EdgeState::pending) node.group = EdgeState::cancelled;

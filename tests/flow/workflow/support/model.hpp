@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <weir/flow/workflow/policy.hpp>
-#include <weir/flow/workflow/records.hpp>
+#include <weir/flow/workflow/suspension.hpp>
 
 namespace weir::flow::workflow::testing {
 
@@ -15,6 +15,11 @@ namespace weir::flow::workflow::testing {
 /// nothing follows any more. Slow, and without counters: whatever is counted is counted anew.
 class Model {
  public:
+  struct Sent {
+    std::string waitpoint;
+    std::string source;
+    std::string payload;
+  };
   struct Node {
     PublicState state = PublicState::waiting;
     bool is_submitted = true;
@@ -27,6 +32,8 @@ class Model {
     bool is_later = false;  // not before a time that has not come
     /// Those that were not needed any more when the group fired.
     std::set<std::size_t> remaining = {};
+    WaitCondition condition = {};
+    std::vector<Sent> mailbox = {};
   };
   struct Link {
     std::size_t from = 0;
@@ -47,6 +54,11 @@ class Model {
   /// It waits again, for a time or for a worker.
   void give_back(std::size_t node, bool is_later);
   void come_due(std::size_t node);
+  /// The payloads with which it goes on, if it need not wait.
+  std::optional<std::vector<std::string>> suspend(std::size_t node, const WaitCondition& condition);
+  /// Likewise, if that ends its suspension.
+  std::optional<std::vector<std::string>> signal(std::size_t node, const Sent& sent);
+  void resume(std::size_t node) { nodes_[node].state = PublicState::waiting; }
   /// Time has passed: whether the time before which it is not to begin is still to come.
   void set_later(std::size_t node, bool is_later) { nodes_[node].is_later = is_later; }
   void end(std::size_t node, PublicState as);
@@ -74,6 +86,7 @@ class Model {
   bool has_ended(std::size_t node) const { return is_terminal(nodes_[node].state); }
 
  private:
+  std::optional<std::vector<std::string>> take(std::size_t node);
   void end_alone(std::size_t node, PublicState as);
   void settle();
   bool settle_link(Link& link);

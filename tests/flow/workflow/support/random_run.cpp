@@ -111,7 +111,7 @@ std::string RandomRun::claim(std::size_t node) {
   if (!claimed || !*claimed) return "not claimed";
   handles_[node] = (*claimed)->handle;
   model_.claim(node);
-  return "";
+  return check_resumption(node, (*claimed)->resumed);
 }
 
 std::string RandomRun::try_to_claim(std::size_t node) {
@@ -207,6 +207,7 @@ std::string RandomRun::replay(std::size_t node) {
   }
   if (!replayed) return replayed.error() == Errc::limit_reached ? "" : replayed.error().message();
   traits_[node].retries_left = traits_[node].retries_max;
+  traits_[node].resumed_with.reset();
   if (traits_[node].deadline <= board_.now) traits_[node].deadline.reset();
   model_.replay(node);
   return "";

@@ -35,6 +35,9 @@ class RandomRun {
     std::uint32_t retries_max = 0;
     std::optional<Time> not_before = {};
     std::optional<Time> deadline = {};
+    OnTimeout on_timeout = OnTimeout::fail;
+    /// With what it was last resumed; none if it was not, or is suspended.
+    std::optional<std::vector<std::string>> resumed_with = {};
   };
   /// What was seen of an execution after the step before.
   struct Seen {
@@ -77,9 +80,15 @@ class RandomRun {
   std::string cancel_siblings(std::size_t node, std::size_t siblings_max);
   std::string cancel_workflow();
   std::string cancel_piece(std::size_t members_max);
+  std::string suspend(std::size_t node);
+  std::string signal(std::size_t node);
+  std::string time_out(std::size_t node);
+  std::string overrule(std::size_t node);
+  std::string check_resumption(std::size_t node, const std::optional<Resumption>& resumption) const;
 
   std::string act();
   std::string act_on_graph();
+  std::string act_on_signals();
   std::string end_something();
   std::string go_on();
   void pass_until(Time time);
@@ -106,6 +115,7 @@ class RandomRun {
   std::vector<Seen> seen_;
   std::map<ExecutionId, std::size_t> index_;
   Candidates to_cancel_;
+  std::uint64_t signals_sent_ = 0;
   std::string history_;
 };
 

@@ -19,6 +19,11 @@ std::string differs(const std::string& what, E expected, E actual) {
          std::string(to_string(expected)) + "\n";
 }
 
+std::size_t mailbox_size(const CommandBoard& board, const ExecutionId& id) {
+  const Mailbox* mailbox = board.find<Mailbox>(id);
+  return mailbox != nullptr ? mailbox->entries.size() : 0;
+}
+
 }  // namespace
 
 std::string RandomRun::step() {
@@ -28,7 +33,9 @@ std::string RandomRun::step() {
 
 std::string RandomRun::act() {
   const auto leased = all_of([&](std::size_t i) { return model_.nodes()[i].is_leased; });
-  switch (below(16)) {
+  switch (below(18)) {
+    case 16:
+    case 17: return act_on_signals();
     case 0: return act_on_graph();
     case 1: return end_something();
     case 2: return with_one(leased, [&](std::size_t i) { return delay(i); });
@@ -86,7 +93,10 @@ std::string RandomRun::go_on() {
   const auto delayed =
       all_of([&](std::size_t i) { return model_.nodes()[i].state == PublicState::delayed; });
   const auto claimable = all_of([&](std::size_t i) { return model_.may_claim(i); });
-  switch (below(6)) {
+  const auto suspended =
+      all_of([&](std::size_t i) { return model_.nodes()[i].state == PublicState::suspended; });
+  switch (below(7)) {
+    case 6: return with_one(suspended, [&](std::size_t i) { return signal(i); });
     case 0:
       return with_one(cancelling, [&](std::size_t i) { return cancel_siblings(i, 1 + below(3)); });
     case 1: return with_one(delayed, [&](std::size_t i) { return come_due(i); });
@@ -139,6 +149,7 @@ std::string RandomRun::check_node(std::size_t i, std::uint64_t completions) {
   const bool is_leased = execution.state.ownership == Ownership::leased;
   problem += differs("leased", node.is_leased, is_leased);
   problem += differs("lease", is_leased, execution.lease.has_value());
+  problem += differs("mailbox", node.mailbox.size(), mailbox_size(board_, ids_[i]));
   problem += differs("sibling", node.is_sibling, execution.is_sibling);
   problem += differs("end", model_.has_ended(i), execution.ended_at.has_value());
   problem += differs("completions", std::uint64_t{node.ends - seen_[i].ends}, completions);

@@ -329,26 +329,6 @@ Task<Result<Page<WorkflowId>>> Engine::list(Partition partition, std::optional<W
   co_return page_of(std::move(found), limit);
 }
 
-Task<Result<>> Engine::set_lane_state(std::string lane, LaneState state) const {
-  return run(core_, [lane = std::move(lane), state](Draft& draft) {
-    return internal::set_lane_state(draft, lane, state);
-  });
-}
-
-Task<Result<>> Engine::set_lane_limit(std::string lane,
-                                      std::optional<std::uint32_t> concurrency_max) const {
-  return run(core_, [lane = std::move(lane), concurrency_max](Draft& draft) {
-    return internal::set_lane_limit(draft, lane, concurrency_max);
-  });
-}
-
-Task<Result<Lane>> Engine::lane(std::string lane) const {
-  return run(core_, [lane = std::move(lane)](Draft& draft) -> Result<Lane> {
-    const Lane* found = draft.find<Lane>(lane);
-    return found != nullptr ? *found : Lane();
-  });
-}
-
 Task<Result<std::vector<SetAside>>> Engine::set_aside() const {
   const CoreRef core = core_;
   co_return co_await core->set_aside();

@@ -67,6 +67,23 @@ struct SetAside {
   Error reason;
 };
 
+/// A lane as it is seen from outside.
+struct QueueInfo {
+  struct Waiting {
+    ExecutionId id;
+    Time since;
+    Admission admission;  // why it is not claimed, unless nobody has asked
+  };
+
+  Lane lane;
+  /// Why nobody is claimed, if that is so.
+  Admission admission;
+  /// Executions that have not ended, by state.
+  StateCounts counts;
+  /// Those that could be claimed, in the order in which they would be.
+  std::vector<Waiting> waiting;
+};
+
 /// A page of a list.
 template <class T>
 struct Page {
@@ -229,7 +246,18 @@ class Engine {
   Task<Result<>> set_lane_state(std::string lane, LaneState state) const;
   Task<Result<>> set_lane_limit(std::string lane,
                                 std::optional<std::uint32_t> concurrency_max) const;
+  /// None: as fast as there are workers.
+  Task<Result<>> set_lane_rate(std::string lane, std::optional<Rate> rate) const;
+  /// Opens a lane that was paused little by little.
+  Task<Result<>> resume_lane(std::string lane, ResumeLane request) const;
   Task<Result<Lane>> lane(std::string lane) const;
+  /// What waits in it, and why; at most 1,000 of those that could be claimed.
+  Task<Result<QueueInfo>> queue(std::string lane, std::size_t limit = 100) const;
+  /// Of executions with this key among their `limit_keys`. `customer:*` is for all keys that begin
+  /// with `customer:` and have no limit of their own: each key may have so many.
+  Task<Result<>> set_limit(std::string key, std::optional<std::uint32_t> concurrency_max,
+                           std::optional<Rate> rate = {}) const;
+  Task<Result<Limit>> limit(std::string key) const;
 
   /// What could not be cancelled since the engine was opened; it is tried again when it is opened
   /// anew. Others are not held up by it.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,9 @@
 #include <weir/runtime/result.hpp>
 
 namespace weir::flow::workflow {
+
+/// By the clock of the store.
+using Time = std::chrono::sys_time<std::chrono::microseconds>;
 
 /// How long to wait before an attempt after one that failed.
 struct RetryPolicy {

@@ -10,14 +10,12 @@
 #include <vector>
 
 #include <weir/flow/workflow/id.hpp>
+#include <weir/flow/workflow/limit.hpp>
 #include <weir/flow/workflow/policy.hpp>
 #include <weir/flow/workflow/state.hpp>
 
 // What is stored, on every store. Persisted: fields are only added, at the end.
 namespace weir::flow::workflow {
-
-/// By the clock of the store.
-using Time = std::chrono::sys_time<std::chrono::microseconds>;
 
 /// What an execution is to do. It never changes.
 struct ExecutionSpec {
@@ -120,6 +118,7 @@ struct Execution {
   std::uint32_t signals = 0;      // that were sent to it so far
   /// The attempt whose number is `attempt`. Those before it are records of their own.
   Attempt newest = {};
+  std::vector<std::string> limit_keys = {};  // sorted
 
   PublicState public_state() const noexcept { return workflow::public_state(state); }
   bool has_ended() const noexcept { return state.phase == Phase::terminal; }
@@ -130,7 +129,7 @@ struct Execution {
                     self.reclaims, self.replays, self.epoch, self.lease, self.eligible_at,
                     self.attempt_deadline, self.changed_at, self.ended_at, self.end_reason,
                     self.ended_by, self.tags, self.is_sibling, self.suspended_until,
-                    self.suspensions, self.signals, self.newest);
+                    self.suspensions, self.signals, self.newest, self.limit_keys);
   }
 };
 
@@ -293,28 +292,6 @@ struct IdempotencyKey {
   static auto weir_fields(auto& self) { return std::tie(self.space, self.key); }
   friend bool operator==(const IdempotencyKey&, const IdempotencyKey&) = default;
   friend auto operator<=>(const IdempotencyKey&, const IdempotencyKey&) = default;
-};
-
-// Persisted: never renumber.
-enum class LaneState : std::uint8_t { active = 1, paused, draining, disabled };
-template <>
-inline constexpr std::array words<LaneState> = {"active", "paused", "draining", "disabled"};
-
-/// A queue of executions.
-struct Lane {
-  LaneState state = LaneState::active;
-  std::optional<std::uint32_t> concurrency_max = {};
-  std::uint64_t active = 0;  // executions that hold a lease
-
-  /// Whether one more may be claimed.
-  bool has_room() const noexcept {
-    return (state == LaneState::active || state == LaneState::draining) &&
-           (!concurrency_max || active < *concurrency_max);
-  }
-
-  static auto weir_fields(auto& self) {
-    return std::tie(self.state, self.concurrency_max, self.active);
-  }
 };
 
 // Persisted: never renumber.

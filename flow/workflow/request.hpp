@@ -30,6 +30,8 @@ struct NewExecution {
   RetryPolicy retry = {};
   /// Only workers that have all of these may claim it.
   std::vector<std::string> capabilities = {};
+  /// Limits that it counts against, beside that of its lane: `customer:7`. See `Engine::set_limit`.
+  std::vector<std::string> limit_keys = {};
   Tags tags = {};
   std::string creator = {};
   std::uint32_t reclaims_max = 100;
@@ -66,6 +68,14 @@ struct ClaimRequest {
   /// `next` gives nothing, instead of waiting on, when this is cancelled. For a worker that stops:
   /// a request that is given up may have claimed something. Not heeded by every store.
   std::optional<CancellationToken> until = {};
+};
+
+/// How a lane is opened again little by little.
+struct ResumeLane {
+  /// At most so many leases in the beginning; then evenly more, up to `to` at the end of `over`.
+  std::uint32_t from = 1;
+  std::uint32_t to = 1;
+  Duration over = std::chrono::minutes(1);
 };
 
 /// Why an attempt failed.

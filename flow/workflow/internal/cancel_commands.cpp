@@ -105,21 +105,4 @@ Result<SiblingCancel> cancel_siblings(Draft& draft, const ExecutionId& downstrea
   return report;
 }
 
-Result<> set_lane_state(Draft& draft, const std::string& lane, LaneState state) {
-  if (auto valid = validate_name("lane", lane); !valid) return valid;
-  if (to_string(state) == "?") {
-    return Error(Errc::invalid_argument,
-                 "lane '" + lane + "': state " + std::to_string(static_cast<int>(state)));
-  }
-  draft.edit_or_make<Lane>(lane).state = state;
-  return {};
-}
-
-Result<> set_lane_limit(Draft& draft, const std::string& lane,
-                        std::optional<std::uint32_t> concurrency_max) {
-  if (auto valid = validate_name("lane", lane); !valid) return valid;
-  draft.edit_or_make<Lane>(lane).concurrency_max = concurrency_max;
-  return {};
-}
-
 }  // namespace weir::flow::workflow::internal

@@ -98,5 +98,9 @@ Result<SiblingCancel> cancel_siblings(Draft& draft, const ExecutionId& downstrea
 Result<> set_lane_state(Draft& draft, const std::string& lane, LaneState state);
 Result<> set_lane_limit(Draft& draft, const std::string& lane,
                         std::optional<std::uint32_t> concurrency_max);
+Result<> set_lane_rate(Draft& draft, const std::string& lane, const std::optional<Rate>& rate);
+Result<> resume_lane(Draft& draft, const std::string& lane, const ResumeLane& request);
+Result<> set_limit(Draft& draft, const std::string& key,
+                   std::optional<std::uint32_t> concurrency_max, const std::optional<Rate>& rate);
 
 }  // namespace weir::flow::workflow::internal

@@ -36,6 +36,10 @@ Task<Result<std::vector<SetAside>>> set_aside_on(CoreRef core) {
   co_return co_await core->actor.ask<ListSetAside>().within(forever);
 }
 
+Task<Result<QueueSeen>> queue_on(CoreRef core, LookAtQueue look) {
+  co_return co_await core->actor.ask<LookAtQueue>(std::move(look)).within(forever);
+}
+
 Task<Result<>> close_on(CoreRef core) {
   auto stopped = co_await core->actor.ask<Stop>().within(forever);
   core->gone.publish(1);
@@ -93,6 +97,10 @@ Task<Result<CancelResult>> EmbeddedStore::cancel(WorkflowId workflow, CancelPoli
 }
 
 Task<Result<std::vector<SetAside>>> EmbeddedStore::set_aside() { return set_aside_on(core_); }
+
+Task<Result<QueueSeen>> EmbeddedStore::queue(std::string lane, std::size_t executions_max) {
+  return queue_on(core_, {std::move(lane), executions_max});
+}
 
 Task<Result<std::vector<ExecutionId>>> EmbeddedStore::members(WorkflowId workflow,
                                                               std::optional<ExecutionId> after,

@@ -5,6 +5,7 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/engine_core.hpp>
+#include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
@@ -98,8 +99,11 @@ void EngineActor::absorb(Draft draft) {
   });
   std::vector<std::string> lanes;
   draft.each_change<Lane>([&](const std::string& lane, const auto&) { lanes.push_back(lane); });
+  std::vector<std::string> limits;
+  draft.each_change<Limit>([&](const std::string& key, const auto&) { limits.push_back(key); });
   std::move(draft).apply(records_);
   for (const std::string& lane : lanes) wake_if_open(lane);
+  follow_limits(limits);
   if ((!groups_.empty() || !workflows_.empty()) && !std::exchange(is_dispatch_due_, true)) {
     self().send<Dispatch>();
   }
@@ -148,10 +152,28 @@ Task<Result<>> EngineActor::claim_ready(const ClaimRequest* request,
     if (*outcome) {
       claimed->push_back(**std::move(outcome));
     } else if (schedule_.next_ready(request->lane, request->capabilities) == next) {
-      break;  // the lane lets nobody claim
+      WEIR_CO_TRY(is_passed, co_await pass_over(*next, request));
+      if (!is_passed) break;
     }
   }
   co_return {};
+}
+
+Task<Result<bool>> EngineActor::pass_over(ExecutionId next, const ClaimRequest* request) {
+  auto admission = co_await call([&](Draft& draft) -> Result<Admission> {
+    const Execution* execution = draft.find<Execution>(next);
+    return execution != nullptr ? admission_of(draft, *execution) : Admission();
+  });
+  if (!admission) co_return admission.error();
+  if (admission->is_given()) co_return true;  // meanwhile
+  const bool is_lane = admission->key.empty();
+  if (!is_lane) {
+    schedule_.park(request->lane, next, *admission);
+  } else if (admission->until) {
+    schedule_.wake_at(request->lane, *admission->until);
+  }
+  arrange_due();
+  co_return !is_lane;
 }
 
 Task<Result<>> EngineActor::wait_for_ready(const ClaimRequest* request) {
@@ -170,8 +192,19 @@ Task<Result<>> EngineActor::wait_for_ready(const ClaimRequest* request) {
 /// There may be more places in the lane than before.
 void EngineActor::wake_if_open(const std::string& lane) {
   const Slot<Lane>* slot = records_.find<Lane>(lane);
-  if (slot == nullptr || !slot->current || !slot->current->has_room()) return;
-  if (const std::size_t ready = schedule_.ready(lane); ready > 0) wake(lane, ready);
+  const Lane known = slot != nullptr && slot->current ? *slot->current : Lane();
+  const std::uint64_t room = known.room(time());
+  if (const std::size_t ready = schedule_.ready(lane); ready > 0 && room > 0) {
+    wake(lane, static_cast<std::size_t>(std::min<std::uint64_t>(ready, room)));
+  }
+}
+
+/// There may be more room under these limits than before.
+void EngineActor::follow_limits(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    const auto lanes = is_class(key) ? schedule_.unpark_all() : schedule_.unpark(key);
+    for (const std::string& lane : lanes) wake_if_open(lane);
+  }
 }
 
 void EngineActor::wake(const std::string& lane, std::size_t waiters_max) {
@@ -233,6 +266,7 @@ Task<> EngineActor::on(Due) {
   timer_due_.reset();
   constexpr std::size_t at_once = 256;
   bool has_failed = false;
+  for (const std::string& lane : schedule_.take_wakes(time())) wake_if_open(lane);
   for (const ExecutionId& id : schedule_.due(time(), at_once)) {
     auto met = co_await meet(id);
     has_failed = has_failed || !met;
@@ -309,6 +343,10 @@ Task<Result<>> EngineActor::cancel_siblings(ExecutionId downstream) {
 /// If the engine as a whole cannot go on, nothing in particular is to blame.
 void EngineActor::note_set_aside(std::string what, const Error& reason) {
   if (!failure_ && !is_stopped_) set_aside_.insert_or_assign(std::move(what), reason);
+}
+
+QueueSeen EngineActor::on(LookAtQueue look) const {
+  return {schedule_.counts(look.lane), schedule_.waiting(look.lane, look.executions_max)};
 }
 
 std::vector<SetAside> EngineActor::on(ListSetAside) const {

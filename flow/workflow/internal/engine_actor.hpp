@@ -72,6 +72,11 @@ struct CommitStep {
   std::vector<JournalEntry> entries;
   std::shared_ptr<StepCommit> commit;
 };
+struct LookAtQueue {
+  using Reply = QueueSeen;
+  std::string lane;
+  std::size_t executions_max = 0;
+};
 struct ListSetAside {
   using Reply = std::vector<SetAside>;
 };
@@ -85,8 +90,8 @@ struct Stop {
   using Reply = bool;
 };
 
-using EngineRef = ActorRef<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep, ListSetAside,
-                           Flush, Due, Dispatch, Stop>;
+using EngineRef = ActorRef<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep, LookAtQueue,
+                           ListSetAside, Flush, Due, Dispatch, Stop>;
 
 struct EngineActorOptions {
   std::size_t records_max = 100'000;
@@ -101,7 +106,7 @@ struct EngineActorOptions {
 /// A command that needs a record that is not in memory waits until it was read; others go on
 /// meanwhile. After a write has failed nothing more is done: what is on disk is not known then.
 class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep,
-                                       ListSetAside, Flush, Due, Dispatch, Stop> {
+                                       LookAtQueue, ListSetAside, Flush, Due, Dispatch, Stop> {
  public:
   /// Commands come while others read, and while batches are written.
   static constexpr bool interleaves = true;
@@ -114,6 +119,7 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
   Task<Result<CancelledAt>> on(CancelWorkflow cancel);
   Task<Result<Ticket>> on(AwaitEnd wait);
   Task<Result<bool>> on(CommitStep step);
+  QueueSeen on(LookAtQueue look) const;
   std::vector<SetAside> on(ListSetAside) const;
   Task<> on(Flush);
   Task<> on(Due);
@@ -145,9 +151,12 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
   // Claiming.
   Task<Result<>> claim_ready(const ClaimRequest* request, std::vector<Claimed>* claimed);
   Task<> give_back(std::vector<Claimed> claimed);
+  /// The next one may not be claimed. False if nobody may in this lane.
+  Task<Result<bool>> pass_over(ExecutionId next, const ClaimRequest* request);
   Task<Result<>> wait_for_ready(const ClaimRequest* request);
   void wake(const std::string& lane, std::size_t waiters_max);
   void wake_if_open(const std::string& lane);
+  void follow_limits(const std::vector<std::string>& keys);
 
   // Durable coroutines.
   /// Until nobody is committing something of this execution.

@@ -4,6 +4,7 @@
 #include <weir/flow/workflow/internal/attempt.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
 #include <weir/flow/workflow/internal/suspension.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
@@ -79,15 +80,21 @@ ExecutionSpec spec_of(const NewExecution& request, Time now) {
           .created_at = now};
 }
 
+/// In order, without repetitions.
+std::vector<std::string> sorted_once(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
+
 Execution execution_of(const NewExecution& request, Time now) {
   Execution execution;
   execution.space = request.space;
   execution.lane = request.lane;
   execution.workflow = request.workflow;
-  execution.capabilities = request.capabilities;
-  std::ranges::sort(execution.capabilities);
-  const auto repeated = std::ranges::unique(execution.capabilities);
-  execution.capabilities.erase(repeated.begin(), repeated.end());
+  execution.capabilities = sorted_once(request.capabilities);
+  execution.limit_keys = sorted_once(request.limit_keys);
   execution.deadline = request.deadline;
   execution.priority = request.priority;
   execution.eligible_at = std::max(now, request.not_before.value_or(now));
@@ -96,12 +103,10 @@ Execution execution_of(const NewExecution& request, Time now) {
   return execution;
 }
 
-/// Whether the lane lets anyone claim, and the worker can do what is asked for.
+/// Whether lane and limits let it be claimed, and the worker can do what is asked for.
 bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& request) {
   if (execution.lane != request.lane) return false;
-  if (const Lane* lane = draft.find<Lane>(execution.lane); lane != nullptr && !lane->has_room()) {
-    return false;
-  }
+  if (!admission_of(draft, execution).is_given()) return false;
   return std::ranges::all_of(execution.capabilities, [&](const std::string& needed) {
     return std::ranges::find(request.capabilities, needed) != request.capabilities.end();
   });
@@ -185,6 +190,7 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
   auto changed = change(draft, id, event);
   if (!changed) return changed.error();
   Execution& execution = **changed;
+  spend_rates(draft, execution);
   execution.reclaims += is_reclaim ? 1 : 0;
   ++execution.epoch;
   execution.lease = Lease{execution.epoch, request.worker, draft.now(), draft.now(),

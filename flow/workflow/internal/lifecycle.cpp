@@ -1,6 +1,7 @@
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
 #include <weir/flow/workflow/internal/suspension.hpp>
 
@@ -22,8 +23,7 @@ void count(Draft& draft, const Execution& execution, const StateVector& before) 
   const bool was_leased = before.ownership == Ownership::leased;
   const bool is_leased = execution.state.ownership == Ownership::leased;
   if (is_leased == was_leased) return;
-  Lane& lane = draft.edit_or_make<Lane>(execution.lane);
-  lane.active = is_leased ? lane.active + 1 : lane.active - 1;
+  count_lease(draft, execution, is_leased);
 }
 
 AttemptOutcome outcome_of(EventKind event) {

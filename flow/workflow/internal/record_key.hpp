@@ -64,6 +64,10 @@ struct RecordTraits<Lane> : FoundBy<std::string> {
   static constexpr const char* space = "workflow.lanes";
 };
 template <>
+struct RecordTraits<Limit> : FoundBy<std::string> {
+  static constexpr const char* space = "workflow.limits";
+};
+template <>
 struct RecordTraits<Suspension> : FoundBy<ExecutionId> {
   static constexpr const char* space = "workflow.suspensions";
 };
@@ -148,7 +152,7 @@ class PerRecord {
   std::tuple<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>, Of<Workflow>,
              Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>,
              Of<Suspension>, Of<Signal>, Of<SignalUse>, Of<Mailbox>, Of<Keyring>, Of<JournalHead>,
-             Of<JournalEntry>>
+             Of<JournalEntry>, Of<Limit>>
       all_;
 };
 

@@ -33,23 +33,61 @@ std::optional<Time> Schedule::due_of(const Execution& execution) {
   return due;
 }
 
+template <class Change>
+void Schedule::with_head(LaneQueues& lane, Queues::iterator at, Change change) {
+  Queue& queue = at->second;
+  const auto head = [&]() -> std::optional<Place> {
+    if (!queue.parked_under.empty() || queue.places.empty()) return std::nullopt;
+    return *queue.places.begin();
+  };
+  const auto ready = [&] { return queue.parked_under.empty() ? queue.places.size() : 0; };
+  const auto before = head();
+  lane.ready -= ready();
+  change(queue);
+  lane.ready += ready();
+  const auto after = head();
+  if (before == after) return;
+  if (before) lane.heads.erase(*before);
+  if (after) lane.heads.insert({*after, at});
+}
+
+void Schedule::add(const Execution& execution, const Place& place) {
+  LaneQueues& lane = lanes_[execution.lane];
+  const auto at = lane.queues.try_emplace({execution.capabilities, execution.limit_keys}).first;
+  with_head(lane, at, [&](Queue& queue) { queue.places.insert(place); });
+}
+
+void Schedule::remove(const Execution& execution, const Place& place) {
+  LaneQueues& lane = lanes_[execution.lane];
+  const auto at = lane.queues.find({execution.capabilities, execution.limit_keys});
+  if (at == lane.queues.end()) return;
+  with_head(lane, at, [&](Queue& queue) { queue.places.erase(place); });
+  if (!at->second.places.empty()) return;
+  if (const auto parked = parked_.find(at->second.parked_under); parked != parked_.end()) {
+    parked->second.erase({execution.lane, at->first});
+    if (parked->second.empty()) parked_.erase(parked);
+  }
+  lane.queues.erase(at);
+}
+
+void Schedule::count(const Execution* before, const Execution* after) {
+  if (before != nullptr && !before->has_ended()) {
+    --lanes_[before->lane].counts[before->public_state()];
+  }
+  if (after != nullptr && !after->has_ended()) {
+    ++lanes_[after->lane].counts[after->public_state()];
+  }
+}
+
 bool Schedule::update(const ExecutionId& id, const Execution* before, const Execution* after) {
   const auto place = [&](const Execution& execution) {
     return Place{-execution.priority, execution.eligible_at, id};
   };
   const bool was_ready = before != nullptr && is_ready(*before);
   const bool becomes_ready = after != nullptr && is_ready(*after);
-  if (was_ready) {
-    auto& queues = ready_[before->lane];
-    const auto queue = queues.find(before->capabilities);
-    if (queue != queues.end()) {
-      queue->second.erase(place(*before));
-      if (queue->second.empty()) queues.erase(queue);
-    }
-  }
-  if (becomes_ready) {
-    ready_[after->lane][after->capabilities].insert(place(*after));
-  }
+  count(before, after);
+  if (was_ready) remove(*before, place(*before));
+  if (becomes_ready) add(*after, place(*after));
   const auto due_before = before != nullptr ? due_of(*before) : std::nullopt;
   const auto due_after = after != nullptr ? due_of(*after) : std::nullopt;
   if (due_before != due_after) {
@@ -61,29 +99,78 @@ bool Schedule::update(const ExecutionId& id, const Execution* before, const Exec
 
 std::optional<ExecutionId> Schedule::next_ready(
     const std::string& lane, const std::vector<std::string>& capabilities) const {
-  const auto queues = ready_.find(lane);
-  if (queues == ready_.end()) return std::nullopt;
-  const Place* next = nullptr;
-  for (const auto& [needed, queue] : queues->second) {
-    if (!has_all(capabilities, needed)) continue;
-    const Place& first = *queue.begin();
-    if (next == nullptr || first < *next) next = &first;
+  const auto found = lanes_.find(lane);
+  if (found == lanes_.end()) return std::nullopt;
+  for (const auto& [place, queue] : found->second.heads) {
+    if (has_all(capabilities, queue->first.capabilities)) return place.id;
   }
-  if (next == nullptr) return std::nullopt;
-  return next->id;
+  return std::nullopt;
 }
 
 std::size_t Schedule::ready(const std::string& lane) const {
-  const auto queues = ready_.find(lane);
-  if (queues == ready_.end()) return 0;
-  std::size_t count = 0;
-  for (const auto& [needed, queue] : queues->second) count += queue.size();
-  return count;
+  const auto found = lanes_.find(lane);
+  return found != lanes_.end() ? found->second.ready : 0;
+}
+
+void Schedule::park(const std::string& lane, const ExecutionId& first, const Admission& refused) {
+  LaneQueues& queues = lanes_[lane];
+  const auto head = std::ranges::find_if(
+      queues.heads, [&](const auto& listed) { return listed.first.id == first; });
+  if (head == queues.heads.end()) return;
+  const Queues::iterator at = head->second;
+  with_head(queues, at, [&](Queue& queue) { queue.parked_under = refused.key; });
+  parked_[refused.key].insert({lane, at->first});
+  if (refused.until) wakes_.insert({*refused.until, {true, refused.key}});
+}
+
+std::vector<std::string> Schedule::unpark(const std::string& key) {
+  std::vector<std::string> lanes;
+  const auto parked = parked_.find(key);
+  if (parked == parked_.end()) return lanes;
+  for (const auto& [name, kind] : parked->second) {
+    LaneQueues& lane = lanes_[name];
+    const auto at = lane.queues.find(kind);
+    if (at == lane.queues.end()) continue;
+    with_head(lane, at, [](Queue& queue) { queue.parked_under.clear(); });
+    lanes.push_back(name);
+  }
+  parked_.erase(parked);
+  return lanes;
+}
+
+std::vector<std::string> Schedule::unpark_all() {
+  std::vector<std::string> lanes;
+  while (!parked_.empty()) {
+    const std::string key = parked_.begin()->first;
+    const auto more = unpark(key);
+    lanes.insert(lanes.end(), more.begin(), more.end());
+  }
+  return lanes;
+}
+
+std::vector<std::string> Schedule::take_wakes(Time now) {
+  std::vector<std::string> lanes;
+  while (!wakes_.empty() && wakes_.begin()->first <= now) {
+    const auto [is_limit, name] = wakes_.begin()->second;
+    wakes_.erase(wakes_.begin());
+    if (!is_limit) {
+      lanes.push_back(name);
+      continue;
+    }
+    const auto more = unpark(name);
+    lanes.insert(lanes.end(), more.begin(), more.end());
+  }
+  return lanes;
 }
 
 std::optional<Time> Schedule::next_due() const {
-  if (due_.empty()) return std::nullopt;
-  return due_.begin()->first;
+  std::optional<Time> due;
+  if (!due_.empty()) due = due_.begin()->first;
+  if (!wakes_.empty()) {
+    const Time wake = wakes_.begin()->first;
+    due = due ? std::min(*due, wake) : wake;
+  }
+  return due;
 }
 
 std::vector<ExecutionId> Schedule::due(Time now, std::size_t executions_max) const {
@@ -93,6 +180,35 @@ std::vector<ExecutionId> Schedule::due(Time now, std::size_t executions_max) con
     found.push_back(id);
   }
   return found;
+}
+
+std::vector<WaitingSeen> Schedule::waiting(const std::string& lane,
+                                           std::size_t executions_max) const {
+  std::vector<WaitingSeen> found;
+  const auto queues = lanes_.find(lane);
+  if (queues == lanes_.end()) return found;
+  std::set<std::pair<bool, Place>> order;
+  for (const auto& [kind, queue] : queues->second.queues) {
+    std::size_t left = executions_max;
+    for (const Place& place : queue.places) {
+      if (left-- == 0) break;
+      order.insert({!queue.parked_under.empty(), place});
+      if (order.size() > executions_max) order.erase(std::prev(order.end()));
+    }
+  }
+  for (const auto& [is_parked, place] : order) found.push_back({place.id, place.since});
+  return found;
+}
+
+StateCounts Schedule::counts(const std::string& lane) const {
+  const auto found = lanes_.find(lane);
+  return found != lanes_.end() ? found->second.counts : StateCounts();
+}
+
+std::vector<std::string> Schedule::lanes() const {
+  std::vector<std::string> names;
+  for (const auto& [name, lane] : lanes_) names.push_back(name);
+  return names;
 }
 
 }  // namespace weir::flow::workflow::internal

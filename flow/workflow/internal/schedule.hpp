@@ -7,13 +7,16 @@
 #include <tuple>
 #include <vector>
 
+#include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/flow/workflow/records.hpp>
 
 namespace weir::flow::workflow::internal {
 
 /// Which executions may be claimed, and when something is due, found without looking at others.
 ///
-/// It follows from the records of executions that have not ended.
+/// It follows from the records of executions that have not ended. Those that need the same of a
+/// worker and are under the same limits are one queue; one whose limits leave no room is parked, so
+/// that others are not held up.
 class Schedule {
  public:
   /// Whether it may be claimed.
@@ -29,12 +32,32 @@ class Schedule {
   /// of those who has waited longest.
   std::optional<ExecutionId> next_ready(const std::string& lane,
                                         const std::vector<std::string>& capabilities) const;
+  /// How many are ready and not parked.
   std::size_t ready(const std::string& lane) const;
+
+  /// The first of a queue may not be claimed under this limit: nor may the rest, until the limit
+  /// changes or a time has come.
+  void park(const std::string& lane, const ExecutionId& first, const Admission& refused);
+  /// The limit has changed. Gives the lanes in which somebody is ready again.
+  std::vector<std::string> unpark(const std::string& key);
+  std::vector<std::string> unpark_all();
+  /// Somebody waits for the lane, which may have room then.
+  void wake_at(const std::string& lane, Time time) { wakes_.insert({time, {false, lane}}); }
+  /// Lanes that may have room now, or in which somebody is ready again.
+  std::vector<std::string> take_wakes(Time now);
 
   /// When something is due.
   std::optional<Time> next_due() const;
   /// What is due at `now`, at most `executions_max`.
   std::vector<ExecutionId> due(Time now, std::size_t executions_max) const;
+
+  // What can be seen of it.
+  /// In the order in which they would be claimed, those that are parked last.
+  std::vector<WaitingSeen> waiting(const std::string& lane, std::size_t executions_max) const;
+  /// Of executions that have not ended; `waiting` has those that may be claimed.
+  StateCounts counts(const std::string& lane) const;
+  std::vector<std::string> lanes() const;
+  std::size_t due_size() const noexcept { return due_.size(); }
 
  private:
   struct Place {
@@ -44,11 +67,36 @@ class Schedule {
 
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  using Queue = std::set<Place>;
+  /// What executions of one queue have in common.
+  struct Kind {
+    std::vector<std::string> capabilities;
+    std::vector<std::string> limit_keys;
 
-  /// By lane and by what is needed of a worker.
-  std::map<std::string, std::map<std::vector<std::string>, Queue>> ready_;
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+  };
+  struct Queue {
+    std::set<Place> places;
+    std::string parked_under;  // empty if it is not
+  };
+  using Queues = std::map<Kind, Queue>;
+  struct LaneQueues {
+    Queues queues;
+    std::map<Place, Queues::iterator> heads;  // of those that are not parked
+    StateCounts counts = {};
+    std::size_t ready = 0;
+  };
+
+  void count(const Execution* before, const Execution* after);
+  void add(const Execution& execution, const Place& place);
+  void remove(const Execution& execution, const Place& place);
+  /// Calls `change` with the queue; its head is listed as it is then.
+  template <class Change>
+  static void with_head(LaneQueues& lane, Queues::iterator at, Change change);
+
+  std::map<std::string, LaneQueues> lanes_;
+  std::map<std::string, std::set<std::pair<std::string, Kind>>> parked_;  // by limit
   std::set<std::pair<Time, ExecutionId>> due_;
+  std::set<std::pair<Time, std::pair<bool, std::string>>> wakes_;  // of limits, or of lanes
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -22,6 +22,19 @@ Result<> validate_capabilities(const std::vector<std::string>& capabilities) {
                                     std::to_string(bytes) + " bytes");
 }
 
+Result<> validate_limit_keys(const std::vector<std::string>& keys) {
+  if (keys.size() > limit_keys_max) {
+    return Error(Errc::too_large, std::to_string(keys.size()) + " limit keys, of at most " +
+                                      std::to_string(limit_keys_max));
+  }
+  for (const std::string& key : keys) {
+    if (auto valid = validate_name("limit key", key); !valid) return valid;
+    if (!key.ends_with(":*")) continue;
+    return Error(Errc::invalid_argument, "limit key '" + key + "' stands for many");
+  }
+  return {};
+}
+
 Result<> validate_retry(const RetryPolicy& retry) {
   for (const Duration backoff : {retry.backoff, retry.backoff_max}) {
     if (backoff >= Duration::zero()) continue;
@@ -90,6 +103,7 @@ Result<> validate(const NewExecution& request) {
   if (auto valid = validate_payload("payload", request.payload); !valid) return valid;
   if (auto valid = validate_priority(request.priority); !valid) return valid;
   if (auto valid = validate_capabilities(request.capabilities); !valid) return valid;
+  if (auto valid = validate_limit_keys(request.limit_keys); !valid) return valid;
   if (auto valid = validate_retry(request.retry); !valid) return valid;
   if (auto valid = validate_times(request); !valid) return valid;
   return workflow::validate(request.tags);

@@ -19,6 +19,11 @@ Task<Result<bool>> has_any_ended(WorkflowStore* store, std::vector<ExecutionId> 
   co_return command->take();
 }
 
+template <class T>
+Task<Result<T>> not_here(const char* what) {
+  co_return Error(Errc::unavailable, std::string(what) + ": not by this store");
+}
+
 }  // namespace
 
 Task<Result<>> WorkflowStore::wait_for_end(std::vector<ExecutionId> executions) {
@@ -37,6 +42,10 @@ Task<Result<>> WorkflowStore::commit_journal(Handle, std::uint32_t, std::vector<
 
 Time WorkflowStore::time() const {
   return std::chrono::floor<Time::duration>(std::chrono::system_clock::now());
+}
+
+Task<Result<QueueSeen>> WorkflowStore::queue(std::string /*lane*/, std::size_t /*executions_max*/) {
+  return not_here<QueueSeen>("queue");
 }
 
 }  // namespace weir::flow::workflow::internal

@@ -13,6 +13,19 @@
 
 namespace weir::flow::workflow::internal {
 
+struct WaitingSeen {
+  ExecutionId id;
+  Time since;
+};
+
+/// What a store knows of a lane.
+struct QueueSeen {
+  /// Of executions that have not ended.
+  StateCounts counts;
+  /// Those that could be claimed, in that order.
+  std::vector<WaitingSeen> waiting;
+};
+
 /// Where workflows are kept, and who runs commands on them: all that an engine needs of a store.
 ///
 /// What may happen to workflows is in the commands, once for all stores. A store finds the records
@@ -55,6 +68,9 @@ class WorkflowStore {
   virtual Time time() const;
   /// None if it is elsewhere.
   virtual storage::Store* embedded() const { return nullptr; }
+
+  // What not every store can do: `unavailable` if it cannot.
+  virtual Task<Result<QueueSeen>> queue(std::string lane, std::size_t executions_max);
 
   /// Finishes what was begun and refuses what comes later. Repeating it does nothing.
   virtual Task<Result<>> close() = 0;

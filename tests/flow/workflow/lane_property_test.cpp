@@ -23,6 +23,7 @@ class RandomLanes {
                                   .deadline = board_.now + seconds(10 + below(200)),
                                   .attempt_timeout = seconds(1 + below(20)),
                                   .retry = RetryPolicy::fixed(seconds(below(2)), 2),
+                                  .limit_keys = some_keys(),
                                   .reclaims_max = 2}));
     }
     handles_.resize(ids_.size());
@@ -38,12 +39,19 @@ class RandomLanes {
 
  private:
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
+  std::vector<std::string> some_keys() {
+    std::vector<std::string> keys;
+    for (const std::string key : {"a", "many:1", "many:2"}) {
+      if (below(2) == 0) keys.push_back(key);
+    }
+    return keys;
+  }
 
   // What is refused is refused: what counts is what is left of it.
   void act(std::size_t i) {
     const ExecutionId& id = ids_[i];
     const std::string& lane = board_.execution(id).lane;
-    switch (below(14)) {
+    switch (below(17)) {
       case 0: (void)board_.complete(handles_[i]); break;
       case 1: (void)board_.fail(handles_[i]); break;
       case 2: (void)board_.delay(handles_[i], board_.now + seconds(below(3))); break;
@@ -55,6 +63,9 @@ class RandomLanes {
       case 8: (void)board_.replay(id); break;
       case 9: (void)(below(4) == 0 ? board_.cancel(id) : board_.expire_execution(id)); break;
       case 10: (void)set_lane(lane); break;
+      case 14: (void)set_limit(); break;
+      case 15: suspend(i); break;
+      case 16: (void)board_.approve({id, "go"}); break;
       default: claim(i, lane); break;
     }
   }
@@ -65,6 +76,19 @@ class RandomLanes {
     return board_.set_lane_limit(lane, limit == 0 ? std::optional<std::uint32_t>() : limit);
   }
 
+  Result<> set_limit() {
+    const std::vector<std::string> keys = {"a", "many:1", "many:*"};
+    const auto limit = static_cast<std::uint32_t>(below(4));
+    std::optional<Rate> rate;
+    if (below(2) == 0) rate = Rate{static_cast<std::uint32_t>(1 + below(3)), seconds(2)};
+    return board_.set_limit(keys[below(3)], limit == 0 ? std::optional<std::uint32_t>() : limit,
+                            rate);
+  }
+  void suspend(std::size_t i) {
+    (void)board_.suspend(handles_[i], {.condition = WaitCondition::all_of({"go"})});
+    (void)board_.resume(ids_[below(ids_.size())]);
+  }
+
   void claim(std::size_t i, const std::string& lane) {
     const Lane* found = board_.find<Lane>(lane);
     const bool has_room =
@@ -72,14 +96,29 @@ class RandomLanes {
     auto claimed = board_.try_claim(ids_[i], {.worker = "w", .lane = lane, .lease = seconds(5)});
     if (!claimed || !*claimed) return;
     if (!has_room) problem_ = "claimed above the limit";
+    check_limits(ids_[i]);
     handles_[i] = (*claimed)->handle;
+  }
+
+  /// With the one that was just claimed there are not more than its limits let be.
+  void check_limits(const ExecutionId& id) {
+    for (const std::string& key : board_.execution(id).limit_keys) {
+      const Limit* own = board_.find<Limit>(key);
+      const Limit* many = board_.find<Limit>("many:*");
+      const Limit* set = own != nullptr && own->is_set() ? own : key == "a" ? nullptr : many;
+      if (set == nullptr || !set->concurrency_max) continue;
+      if (own->active > *set->concurrency_max) problem_ = "claimed above the limit of " + key;
+    }
   }
 
   std::string check(std::size_t i, bool had_ended) {
     std::map<std::string, std::uint64_t> leased;
+    std::map<std::string, std::uint64_t> under = {{"a", 0}, {"many:1", 0}, {"many:2", 0}};
     for (const ExecutionId& id : ids_) {
       const Execution& execution = board_.execution(id);
-      leased[execution.lane] += execution.state.ownership == Ownership::leased ? 1 : 0;
+      const bool is_leased = execution.state.ownership == Ownership::leased;
+      leased[execution.lane] += is_leased ? 1 : 0;
+      for (const std::string& key : execution.limit_keys) under[key] += is_leased ? 1 : 0;
       if (!validate(execution.state)) problem_ = to_string(execution.state);
       if (execution.epoch < epochs_[id]) problem_ = "an epoch has shrunk";
       epochs_[id] = execution.epoch;
@@ -87,6 +126,9 @@ class RandomLanes {
     }
     for (const auto& [lane, active] : leased) {
       if (board_.leased(lane) != active) problem_ = "lane " + lane + " has lost count";
+    }
+    for (const auto& [key, active] : under) {
+      if (board_.leased_under(key) != active) problem_ = "limit " + key + " has lost count";
     }
     const bool has_ended = board_.execution(ids_[i]).has_ended();
     const auto kinds = board_.take_kinds();

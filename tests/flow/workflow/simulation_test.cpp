@@ -55,6 +55,7 @@ class Maker final : public Actor<Work> {
                            .priority = static_cast<std::int32_t>(random() % 3),
                            .retry = {.retries_max = 2, .backoff = 5ms}};
     if (random() % 8 == 0) execution.attempt_timeout = 20ms;
+    if (random() % 2 == 0) execution.limit_keys = {"key:" + std::to_string(random() % 3)};
     return execution;
   }
   Task<bool> make_one() {
@@ -217,6 +218,8 @@ class Scenario {
     auto engine = simulation_.run(Engine::open(&*store_, options));
     ASSERT_TRUE(engine) << engine.error().message();
     engine_.emplace(*std::move(engine));
+    const Rate rate{.count = 2000, .per = 1s, .burst = 3};
+    static_cast<void>(simulation_.run(engine_->set_limit("key:*", 1 + pick(3), rate)));
   }
   void crash() {
     options_.opened_at = store_->time();
@@ -261,6 +264,9 @@ class Scenario {
     for (const WorkflowId& id : ledger_.workflows) judge(id);
     judge_signals();
     EXPECT_EQ(simulation_.run(engine_->lane("default")).value().active, 0U);
+    for (const std::string key : {"key:0", "key:1", "key:2"}) {
+      EXPECT_EQ(simulation_.run(engine_->limit(key)).value().active, 0U) << key;
+    }
   }
 
   /// Each that was answered is there, and once, however often it was sent.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/tests/flow/workflow/support/board.hpp>
 
 namespace weir::flow::workflow::testing {
@@ -139,6 +140,25 @@ class CommandBoard : public Board {
     return run([&](Draft& draft) { return internal::set_lane_limit(draft, lane, limit); });
   }
 
+  Result<> set_lane_rate(const std::string& lane, const std::optional<Rate>& rate) {
+    return run([&](Draft& draft) { return internal::set_lane_rate(draft, lane, rate); });
+  }
+  Result<> resume_lane(const std::string& lane, const ResumeLane& request) {
+    return run([&](Draft& draft) { return internal::resume_lane(draft, lane, request); });
+  }
+  Result<> set_limit(const std::string& key, std::optional<std::uint32_t> concurrency_max,
+                     const std::optional<Rate>& rate = {}) {
+    return run(
+        [&](Draft& draft) { return internal::set_limit(draft, key, concurrency_max, rate); });
+  }
+  /// Why it is not claimed.
+  Admission admission(const ExecutionId& id) {
+    return run([&](Draft& draft) -> Result<Admission> {
+             return internal::admission_of(draft, *draft.find<Execution>(id));
+           })
+        .value();
+  }
+
   // One execution from where it is to its end.
   void succeed(const ExecutionId& id, const std::string& result = "") {
     complete(claim(id).handle, result).value();
@@ -160,6 +180,10 @@ class CommandBoard : public Board {
   const EdgeGroup& group(const ExecutionId& id) const { return *find<EdgeGroup>(id); }
   std::uint64_t leased(const std::string& lane = "default") const {
     const Lane* found = find<Lane>(lane);
+    return found != nullptr ? found->active : 0;
+  }
+  std::uint64_t leased_under(const std::string& key) const {
+    const Limit* found = find<Limit>(key);
     return found != nullptr ? found->active : 0;
   }
   std::vector<NoticeKind> take_kinds() {

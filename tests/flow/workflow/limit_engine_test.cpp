@@ -1,0 +1,230 @@
+#include <weir/flow/workflow/engine.hpp>
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include <weir/tests/flow/workflow/support/engine_fixture.hpp>
+
+// Limits through the engine: who waits is woken in time, nobody is held up by others, and no place
+// is lost, wherever it crashes.
+namespace weir::flow::workflow {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::EngineTest;
+
+struct Go {};
+
+/// Takes one after the other, and notes when.
+class Taker final : public Actor<Go> {
+ public:
+  Taker(const Engine* engine, const storage::Store* store, std::vector<Time>* times)
+      : engine_(engine), store_(store), times_(times) {}
+  Task<> on(Go) {
+    for (;;) {
+      auto claimed = co_await engine_->next({.worker = "taker", .lease = 1h});
+      if (!claimed) co_return;
+      for (const Claimed& one : *claimed) {
+        times_->push_back(store_->time());
+        if (!co_await engine_->complete(one.handle)) co_return;
+      }
+    }
+  }
+
+ private:
+  const Engine* engine_;
+  const storage::Store* store_;
+  std::vector<Time>* times_;
+};
+
+TEST_F(EngineTest, WhoWaitsInARatedLaneIsWokenWhenThereIsRoom) {
+  ASSERT_TRUE(run(engine().set_lane_rate("default", Rate{.count = 1, .per = 10s})));
+  for (int i = 0; i < 5; ++i) create();
+  std::vector<Time> times;
+  for (int i = 0; i < 3; ++i) {
+    simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
+  }
+  pass(41s);
+  ASSERT_EQ(times.size(), 5U);
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    EXPECT_GE(times[i] - times[i - 1], 9990ms);
+    EXPECT_LE(times[i] - times[i - 1], 10100ms);
+  }
+}
+
+TEST_F(EngineTest, WhoWaitsForARatedKeyIsWokenAndOthersAreNotHeldUp) {
+  ASSERT_TRUE(run(engine().set_limit("slow:*", std::nullopt, Rate{.count = 1, .per = 10s})));
+  for (int i = 0; i < 3; ++i) create({.kind = "work", .priority = 5, .limit_keys = {"slow:a"}});
+  for (int i = 0; i < 3; ++i) create({.kind = "work", .priority = 5, .limit_keys = {"slow:b"}});
+  for (int i = 0; i < 4; ++i) create();
+  std::vector<Time> times;
+  simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
+  pass(1s);
+  EXPECT_EQ(times.size(), 6U);
+  pass(10s);
+  EXPECT_EQ(times.size(), 8U);
+  pass(10s);
+  EXPECT_EQ(times.size(), 10U);
+}
+
+TEST_F(EngineTest, AFullKeyIsPassedOverUntilAPlaceIsFree) {
+  ASSERT_TRUE(run(engine().set_limit("db", 1)));
+  const ExecutionId first = create({.kind = "work", .priority = 9, .limit_keys = {"db"}});
+  const ExecutionId second = create({.kind = "work", .priority = 9, .limit_keys = {"db"}});
+  const ExecutionId other = create();
+  const auto claimed = claim({.worker = "w", .lease = 1h, .executions_max = 10});
+  ASSERT_EQ(claimed.size(), 2U);
+  EXPECT_EQ(claimed[0].handle.execution, first);
+  EXPECT_EQ(claimed[1].handle.execution, other);
+  const QueueInfo queue = run(engine().queue("default")).value();
+  ASSERT_EQ(queue.waiting.size(), 1U);
+  EXPECT_EQ(queue.waiting[0].id, second);
+  EXPECT_EQ(queue.waiting[0].admission.refusal, Refusal::key_full);
+  EXPECT_EQ(queue.waiting[0].admission.key, "db");
+  EXPECT_EQ(queue.counts[PublicState::active], 2U);
+  EXPECT_EQ(queue.counts[PublicState::waiting], 1U);
+  EXPECT_TRUE(queue.admission.is_given());
+  std::vector<Time> times;
+  simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
+  pass(10s);
+  EXPECT_TRUE(times.empty());
+  ASSERT_TRUE(run(engine().complete(claimed[0].handle)));
+  pass(1s);
+  EXPECT_EQ(times.size(), 1U);
+  EXPECT_EQ(state_of(second), PublicState::completed);
+}
+
+TEST_F(EngineTest, ALimitForManyThatIsRaisedWakesAllOfThem) {
+  ASSERT_TRUE(run(engine().set_limit("c:*", 0)));
+  for (int i = 0; i < 4; ++i) {
+    create({.kind = "work", .limit_keys = {"c:" + std::to_string(i)}});
+  }
+  std::vector<Time> times;
+  for (int i = 0; i < 2; ++i) {
+    simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
+  }
+  pass(10s);
+  EXPECT_TRUE(times.empty());
+  ASSERT_TRUE(run(engine().set_limit("c:*", 1)));
+  pass(1s);
+  EXPECT_EQ(times.size(), 4U);
+}
+
+TEST_F(EngineTest, ALaneThatIsOpenedLittleByLittleLetsMoreAndMoreIn) {
+  ASSERT_TRUE(run(engine().set_lane_state("default", LaneState::paused)));
+  for (int i = 0; i < 20; ++i) create();
+  EXPECT_EQ(run(engine().queue("default")).value().admission.refusal, Refusal::lane_paused);
+  ASSERT_TRUE(run(engine().resume_lane("default", {.from = 2, .to = 12, .over = 100s})));
+  const auto claim_all = [&] {
+    return claim({.worker = "w", .lease = 1h, .executions_max = 100}).size();
+  };
+  EXPECT_EQ(claim_all(), 2U);
+  pass(51s);
+  EXPECT_EQ(claim_all(), 5U);
+  crash();
+  pass(20s);
+  EXPECT_EQ(claim_all(), 2U);
+  pass(40s);
+  EXPECT_EQ(claim_all(), 11U);
+}
+
+TEST_F(EngineTest, QueuesAreSeenInTheOrderInWhichTheyAreClaimed) {
+  std::vector<ExecutionId> expected(6);
+  for (const int i : {3, 1, 5, 0, 2, 4}) {
+    expected[static_cast<std::size_t>(i)] =
+        create({.kind = "work",
+                .priority = 10 - i,
+                .capabilities =
+                    i % 2 == 0 ? std::vector<std::string>{"gpu"} : std::vector<std::string>{}});
+  }
+  create({.kind = "work", .not_before = time() + 60s});
+  create({.kind = "work", .lane = "other"});
+  const QueueInfo queue = run(engine().queue("default", 4)).value();
+  ASSERT_EQ(queue.waiting.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(queue.waiting[i].id, expected[i]);
+  EXPECT_EQ(queue.counts[PublicState::waiting], 6U);
+  EXPECT_EQ(queue.counts[PublicState::delayed], 1U);
+  EXPECT_EQ(run(engine().queue("nobody")).value().counts.total(), 0U);
+}
+
+/// What leases there are is what is counted, in the lane and under each key.
+class PlacesTest : public EngineTest {
+ protected:
+  void expect_counted(const std::vector<ExecutionId>& ids) {
+    std::map<std::string, std::uint64_t> leased = {{"a", 0}, {"b:1", 0}, {"b:2", 0}};
+    std::uint64_t all = 0;
+    for (const ExecutionId& id : ids) {
+      const Execution execution = describe(id).execution;
+      if (execution.state.ownership != Ownership::leased) continue;
+      ++all;
+      for (const std::string& key : execution.limit_keys) ++leased[key];
+    }
+    EXPECT_EQ(run(engine().lane("default")).value().active, all);
+    for (const auto& [key, active] : leased) {
+      EXPECT_EQ(run(engine().limit(key)).value().active, active) << key;
+    }
+  }
+  std::vector<ExecutionId> prepare() {
+    std::vector<ExecutionId> ids;
+    static_cast<void>(run(engine().set_limit("a", 2)));
+    static_cast<void>(run(engine().set_limit("b:*", 1)));
+    for (int i = 0; i < 6; ++i) {
+      auto made = run(
+          engine().create_execution({.kind = "work",
+                                     .limit_keys = i % 2 == 0 ? std::vector<std::string>{"a", "b:1"}
+                                                              : std::vector<std::string>{"b:2"}}));
+      if (made) ids.push_back(made->id);
+    }
+    return ids;
+  }
+  /// Everything that begins and ends leases; false as soon as the engine does not answer.
+  bool play() {
+    for (int round = 0; round < 4; ++round) {
+      auto claimed = run(engine().claim({.worker = "w", .lease = 5s, .executions_max = 10}));
+      if (!claimed) return false;
+      int way = round;
+      for (const Claimed& one : *claimed) {
+        const ExecutionId id = one.handle.execution;
+        switch (way++ % 5) {
+          case 0:
+            if (!run(engine().complete(one.handle))) return false;
+            break;
+          case 1:
+            if (!run(engine().fail(one.handle, {"no"}))) return false;
+            break;
+          case 2:
+            if (!run(engine().cancel(id))) return false;
+            break;
+          case 3:
+            if (!run(engine().suspend(one.handle, {.condition = WaitCondition::all_of({"x"})}))) {
+              return false;
+            }
+            if (!run(engine().approve({id, "x"}))) return false;
+            break;
+          default: pass(6s); break;
+        }
+      }
+    }
+    return true;
+  }
+};
+
+TEST_F(PlacesTest, NoPlaceIsLostWhereverItCrashes) {
+  bool is_through = false;
+  for (std::uint64_t write = 1; !is_through; ++write) {
+    ASSERT_LT(write, 1000U);
+    const auto ids = prepare();
+    disk().fail_write(write, Error(std::make_error_code(std::errc::io_error)));
+    is_through = play();
+    crash();
+    expect_counted(ids);
+    // Once all leases are over, all places are free.
+    for (const ExecutionId& id : ids) ASSERT_TRUE(run(engine().cancel(id)));
+    expect_counted(ids);
+    EXPECT_EQ(run(engine().lane("default")).value().active, 0U) << write;
+  }
+}
+
+}  // namespace
+}  // namespace weir::flow::workflow

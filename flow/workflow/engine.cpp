@@ -266,7 +266,7 @@ Task<Result<std::optional<WorkflowInfo>>> Engine::describe(WorkflowId id) const 
   return run(core_, [id](Draft& draft) -> Result<std::optional<WorkflowInfo>> {
     const Workflow* workflow = draft.find<Workflow>(id);
     if (workflow == nullptr) return std::optional<WorkflowInfo>();
-    return std::optional(WorkflowInfo{id, *workflow});
+    return std::optional(WorkflowInfo{id, *workflow, workflow->progress()});
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include <weir/flow/workflow/handle.hpp>
 #include <weir/flow/workflow/journal.hpp>
+#include <weir/flow/workflow/listing.hpp>
 #include <weir/flow/workflow/request.hpp>
 #include <weir/flow/workflow/step_commit.hpp>
 #include <weir/runtime/task.hpp>
@@ -40,12 +41,20 @@ struct ExecutionInfo {
 struct WorkflowInfo {
   WorkflowId id;
   Workflow workflow;
+  WorkflowProgress progress = WorkflowProgress::open;
 };
 
 /// The edges into an execution, with how far they are.
 struct EdgeGroupInfo {
   ExecutionId downstream;
   EdgeGroup group;
+};
+
+/// In order of the executions that they lead into.
+struct EdgeGroupPage {
+  std::vector<EdgeGroupInfo> items;
+  /// Where the next page begins, which may be empty; none after the last.
+  std::optional<ExecutionId> next;
 };
 
 struct EdgeInfo {
@@ -222,6 +231,25 @@ class Engine {
   /// Workflows of a partition after one of them, in order of their ids; at most 1,000.
   Task<Result<Page<WorkflowId>>> list(Partition partition, std::optional<WorkflowId> after = {},
                                       std::size_t limit = 100) const;
+
+  /// Workflows of all partitions after one of them, by partition and id; at most 1,000.
+  Task<Result<Page<WorkflowId>>> list_workflows(std::optional<WorkflowId> after = {},
+                                                std::size_t limit = 100) const;
+  /// Of executions that have edges into them, or a policy.
+  Task<Result<EdgeGroupPage>> edge_groups(WorkflowId workflow,
+                                          std::optional<ExecutionId> after = {},
+                                          std::size_t limit = 100) const;
+  /// Executions after one of them, at most 1,000. Those of a workflow, and those that have not
+  /// ended, are found by an index; others are looked for, 10,000 for a page.
+  Task<Result<ExecutionPage>> list_executions(ExecutionFilter filter,
+                                              std::optional<ExecutionId> after = {},
+                                              std::size_t limit = 100) const;
+
+  // Looking after it.
+  /// Counts the executions of workflows anew, and puts counters right that differ.
+  Task<Result<AuditReport>> audit(AuditRequest request = {}) const;
+  /// Since it was opened.
+  Task<Result<EngineReport>> report() const;
 
   // Durable coroutines; `Worker` has what makes use of this.
   /// Adds to the journal of an execution, whose end is `end`: otherwise `stale_revision`.

@@ -14,6 +14,7 @@ class WorkflowCategory final : public std::error_category {
       case Errc::invalid_argument: return "invalid argument";
       case Errc::not_found: return "not found";
       case Errc::already_exists: return "already exists";
+      case Errc::idempotency_mismatch: return "idempotency key of another request";
       case Errc::too_large: return "too large";
       case Errc::wrong_state: return "not possible in this state";
       case Errc::execution_not_active: return "execution is not active";

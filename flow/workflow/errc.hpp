@@ -12,6 +12,8 @@ enum class Errc {
   not_found,
   /// The id or the idempotency key belongs to something else.
   already_exists,
+  /// The idempotency key was used for another request; what differs is named.
+  idempotency_mismatch,
   /// A payload, tag or list above its limit.
   too_large,
   /// What was asked for does not fit the state; both are named.

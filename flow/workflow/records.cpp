@@ -16,4 +16,18 @@ std::uint64_t StateCounts::terminal() const {
   return count;
 }
 
+WorkflowProgress Workflow::progress() const {
+  switch (state) {
+    case WorkflowState::completed: return WorkflowProgress::completed;
+    case WorkflowState::failed: return WorkflowProgress::failed;
+    case WorkflowState::cancelled: return WorkflowProgress::cancelled;
+    case WorkflowState::open: break;
+  }
+  if (counts[PublicState::active] > 0) return WorkflowProgress::running;
+  const std::uint64_t waiting = counts[PublicState::suspended] + counts[PublicState::delayed] +
+                                counts[PublicState::rate_limited] +
+                                counts[PublicState::waiting_children];
+  return waiting > 0 ? WorkflowProgress::blocked : WorkflowProgress::open;
+}
+
 }  // namespace weir::flow::workflow

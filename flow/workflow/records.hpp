@@ -154,6 +154,19 @@ enum class WorkflowState : std::uint8_t { open = 1, completed, failed, cancelled
 template <>
 inline constexpr std::array words<WorkflowState> = {"open", "completed", "failed", "cancelled"};
 
+/// What a workflow is doing, in one word, derived from the states of its executions.
+enum class WorkflowProgress : std::uint8_t {
+  open = 1,
+  running,
+  blocked,
+  completed,
+  failed,
+  cancelled
+};
+template <>
+inline constexpr std::array words<WorkflowProgress> = {"open",      "running", "blocked",
+                                                       "completed", "failed",  "cancelled"};
+
 /// How many executions are in each public state.
 struct StateCounts {
   std::array<std::uint64_t, words<PublicState>.size()> by_state = {};
@@ -199,6 +212,8 @@ struct Workflow {
   Tags tags = {};
 
   bool has_ended() const noexcept { return state != WorkflowState::open; }
+  /// As it ended; else running if somebody works, blocked if somebody waits, open otherwise.
+  WorkflowProgress progress() const;
 
   static auto weir_fields(auto& self) {
     return std::tie(self.space, self.kind, self.state, self.on_failure, self.stays_open,

@@ -82,6 +82,7 @@ class Draft {
   /// Executions that have ended, and whose dependents do not know it yet.
   std::vector<ExecutionId>& ended() noexcept { return ended_; }
 
+  const std::vector<Notice>& notices() const noexcept { return notices_; }
   const Missing& missing() const noexcept { return missing_; }
   /// Calls `function(key, record)` for each record of a kind that it changes.
   template <class R, class Function>

@@ -4,6 +4,7 @@
 #include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/registry.hpp>
 #include <weir/runtime/try.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
@@ -40,6 +41,8 @@ Task<Result<QueueSeen>> queue_on(CoreRef core, LookAtQueue look) {
   co_return co_await core->actor.ask<LookAtQueue>(std::move(look)).within(forever);
 }
 
+Task<Result<EngineReport>> report_on(CoreRef core) { co_return core->figures->read(); }
+
 Task<Result<>> close_on(CoreRef core) {
   auto stopped = co_await core->actor.ask<Stop>().within(forever);
   core->gone.publish(1);
@@ -66,6 +69,9 @@ Task<Result<std::shared_ptr<WorkflowStore>>> EmbeddedStore::open(storage::Store*
                                                                  EngineOptions options) {
   WEIR_CO_TRY(records, co_await RecordStore::open(store));
   auto core = std::make_shared<EngineCore>(std::move(records));
+  if (auto* telemetry = store->system().options().telemetry) {
+    core->metrics = std::make_unique<EngineMetrics>(core->figures, telemetry->meter());
+  }
   SpawnOptions spawning{.name = "workflow engine", .mailbox_capacity = unbounded};
   core->actor = store->system().spawn<EngineActor>(
       std::move(spawning), core, EngineActorOptions{options.records_max, options.cancels_max});
@@ -100,6 +106,13 @@ Task<Result<std::vector<SetAside>>> EmbeddedStore::set_aside() { return set_asid
 
 Task<Result<QueueSeen>> EmbeddedStore::queue(std::string lane, std::size_t executions_max) {
   return queue_on(core_, {std::move(lane), executions_max});
+}
+
+Task<Result<EngineReport>> EmbeddedStore::report() { return report_on(core_); }
+
+Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> EmbeddedStore::executions(
+    bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) {
+  return core_->records.executions(is_of_live, after, executions_max);
 }
 
 Task<Result<std::vector<ExecutionId>>> EmbeddedStore::members(WorkflowId workflow,

@@ -27,6 +27,9 @@ class EmbeddedStore final : public WorkflowStore {
   Task<Result<CancelResult>> cancel(WorkflowId workflow, CancelPolicy policy,
                                     std::string reason) override;
   Task<Result<std::vector<SetAside>>> set_aside() override;
+  Task<Result<EngineReport>> report() override;
+  Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> executions(
+      bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) override;
   Task<Result<QueueSeen>> queue(std::string lane, std::size_t executions_max) override;
   Task<Result<std::vector<ExecutionId>>> members(WorkflowId workflow,
                                                  std::optional<ExecutionId> after,

@@ -7,6 +7,7 @@
 #include <weir/flow/workflow/internal/engine_core.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 
@@ -50,6 +51,7 @@ Task<Result<bool>> EngineActor::on(Begin) {
     self().send<Dispatch>();
   }
   arrange_due();
+  publish_figures();
   co_return true;
 }
 
@@ -62,6 +64,7 @@ bool EngineActor::try_run(Command& command, const Chance& chance, Obstacle& obst
   }
   if (is_kept) obstacle.held = hold_on(draft);
   if (obstacle.held) return false;
+  ++core_->figures->own().commands;
   if (is_kept) absorb(std::move(draft));
   return true;
 }
@@ -83,11 +86,35 @@ Task<Result<>> EngineActor::run(Command* command) {
   }
 }
 
+/// Of what a command did that is kept.
+void EngineActor::count(const Draft& draft) {
+  EngineReport& figures = core_->figures->own();
+  for (const Notice& notice : draft.notices()) {
+    figures.claims += notice.kind == NoticeKind::lease_acquired ? 1 : 0;
+    figures.leases_expired += notice.kind == NoticeKind::lease_expired ? 1 : 0;
+    figures.signals += notice.kind == NoticeKind::signal ? 1 : 0;
+  }
+}
+
+void EngineActor::publish_figures() {
+  EngineReport& figures = core_->figures->own();
+  const StateCounts& totals = schedule_.totals();
+  figures.waiting = totals[PublicState::waiting] + totals[PublicState::waiting_children];
+  figures.delayed = totals[PublicState::delayed];
+  figures.active = totals[PublicState::active];
+  figures.suspended = totals[PublicState::suspended];
+  figures.due = schedule_.due_size();
+  core_->figures->publish();
+}
+
 void EngineActor::absorb(Draft draft) {
+  count(draft);
   draft.each_change<Execution>([&](const ExecutionId& id, const std::optional<Execution>& after) {
     const Slot<Execution>* slot = records_.find<Execution>(id);
     const Execution* before = slot != nullptr && slot->current ? &*slot->current : nullptr;
     const bool is_new = schedule_.update(id, before, after ? &*after : nullptr);
+    const bool is_retried = before != nullptr && after && after->retries > before->retries;
+    core_->figures->own().retries += is_retried ? 1 : 0;
     if (is_new) wake(after->lane, 1);
     if (after && after->has_ended()) tell_end(id);
   });
@@ -226,6 +253,7 @@ void EngineActor::arrange_flush() {
 Task<> EngineActor::on(Flush) {
   while (records_.is_changed() && !failure_) {
     const Ticket batch = batch_++;
+    const Span committing = begin_commit();
     storage::Transaction transaction = core_->records.write(records_, next_notice_);
     next_notice_ += records_.notices().size();
     records_.note_taken();
@@ -234,10 +262,23 @@ Task<> EngineActor::on(Flush) {
       fail(version.error());
       break;
     }
+    publish_figures();
     core_->committed.publish(batch);
     records_.forget(options_.records_max);
   }
+  publish_figures();
   is_flush_due_ = false;
+}
+
+Span EngineActor::begin_commit() {
+  const std::size_t records = records_.changes();
+  ++core_->figures->own().commits;
+  if (core_->metrics) core_->metrics->record_commit(records);
+  Span committing = span("workflow.commit");
+  if (!committing.is_recorded()) return committing;
+  committing.set({"workflow.records", static_cast<std::int64_t>(records)});
+  committing.set({"workflow.notices", static_cast<std::int64_t>(records_.notices().size())});
+  return committing;
 }
 
 void EngineActor::fail(const Error& cause) {
@@ -336,13 +377,24 @@ Task<Result<>> EngineActor::cancel_siblings(ExecutionId downstream) {
     return internal::cancel_siblings(draft, downstream, options_.cancels_max);
   });
   if (!outcome) co_return outcome.error();
-  if (outcome->left > 0) groups_.push_back(downstream);
+  EngineReport& figures = core_->figures->own();
+  figures.siblings_cancelled += outcome->cancelled.size();
+  figures.siblings_spared += outcome->spared;
+  figures.siblings_ended_before += outcome->ended_before;
+  if (outcome->left > 0) {
+    groups_.push_back(downstream);
+  } else {
+    ++figures.groups_dispatched;
+  }
   co_return {};
 }
 
 /// If the engine as a whole cannot go on, nothing in particular is to blame.
 void EngineActor::note_set_aside(std::string what, const Error& reason) {
-  if (!failure_ && !is_stopped_) set_aside_.insert_or_assign(std::move(what), reason);
+  if (failure_ || is_stopped_) return;
+  ++core_->figures->own().dispatch_errors;
+  set_aside_.insert_or_assign(std::move(what), reason);
+  publish_figures();
 }
 
 QueueSeen EngineActor::on(LookAtQueue look) const {

@@ -19,6 +19,7 @@
 #include <weir/flow/workflow/request.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/runtime/timer.hpp>
 #include <weir/runtime/try.hpp>
@@ -143,6 +144,8 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
   /// Whether there was none.
   bool try_run(Command& command, const Chance& chance, Obstacle& obstacle);
   void absorb(Draft draft);
+  void count(const Draft& draft);
+  void publish_figures();
   Ticket ticket() const;
   Time time() const;
   template <class Function>
@@ -182,6 +185,7 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
   };
 
   // Writing.
+  Span begin_commit();
   void arrange_flush();
   void fail(const Error& cause);
   void turn_away(const Error& reason);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <weir/flow/workflow/internal/engine_actor.hpp>
+#include <weir/flow/workflow/internal/engine_metrics.hpp>
 #include <weir/flow/workflow/internal/record_store.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 
@@ -20,6 +21,8 @@ struct EngineCore {
   SequenceBarrier committed;
   /// 1 when the engine is closed.
   SequenceBarrier gone;
+  const std::shared_ptr<EngineFigures> figures = std::make_shared<EngineFigures>();
+  std::unique_ptr<EngineMetrics> metrics = {};  // null without telemetry
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -26,14 +26,6 @@ Result<ExecutionId> place(Draft& draft, const NewExecution& request) {
   return id;
 }
 
-/// The execution that was made with the same key, if it is still remembered.
-std::optional<ExecutionId> find_duplicate(Draft& draft, const NewExecution& request) {
-  if (request.idempotency_key.empty()) return std::nullopt;
-  const auto* used = draft.find<Idempotency>({request.space, request.idempotency_key});
-  if (used == nullptr || used->until <= draft.now()) return std::nullopt;
-  return used->execution;
-}
-
 /// Whether the id that was asked for is taken: by the same execution, or by another one.
 Result<bool> is_there(Draft& draft, const ExecutionId& id, const NewExecution& request) {
   const Execution* execution = draft.find<Execution>(id);
@@ -103,6 +95,37 @@ Execution execution_of(const NewExecution& request, Time now) {
   return execution;
 }
 
+/// What of a request is not as in the one that the execution was made with. Of what may change
+/// later, and of times, nothing is said: who asks again asks later.
+std::string difference(const NewExecution& request, const ExecutionSpec& spec,
+                       const Execution& execution) {
+  const ExecutionSpec asked = spec_of(request, spec.created_at);
+  if (asked.kind != spec.kind) return "kind";
+  if (asked.payload != spec.payload) return "payload";
+  if (!(asked == spec)) return "specification";
+  if (request.lane != execution.lane) return "lane";
+  if (request.workflow != execution.workflow) return "workflow";
+  if (sorted_once(request.capabilities) != execution.capabilities) return "capabilities";
+  if (sorted_once(request.limit_keys) != execution.limit_keys) return "limit keys";
+  return "";
+}
+
+/// The execution that was made with the same key, if it is still remembered.
+Result<std::optional<ExecutionId>> find_duplicate(Draft& draft, const NewExecution& request) {
+  using Found = std::optional<ExecutionId>;
+  if (request.idempotency_key.empty()) return Found();
+  const auto* used = draft.find<Idempotency>({request.space, request.idempotency_key});
+  if (used == nullptr || used->until <= draft.now()) return Found();
+  const ExecutionSpec* spec = draft.find<ExecutionSpec>(used->execution);
+  const Execution* execution = draft.find<Execution>(used->execution);
+  if (spec == nullptr || execution == nullptr) return Found();
+  const std::string differs = difference(request, *spec, *execution);
+  if (differs.empty()) return Found(used->execution);
+  return Error(Errc::idempotency_mismatch,
+               "key '" + request.idempotency_key + "' belongs to execution " +
+                   to_string(used->execution) + ", which has another " + differs);
+}
+
 /// Whether lane and limits let it be claimed, and the worker can do what is asked for.
 bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& request) {
   if (execution.lane != request.lane) return false;
@@ -112,6 +135,29 @@ bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& req
   });
 }
 
+bool has_succeeded(Draft& draft, const ExecutionId& id) {
+  const Execution* execution = draft.find<Execution>(id);
+  return execution != nullptr && execution->state.outcome == Outcome::success;
+}
+
+/// One that was never let begin has to have by now what it depends on.
+Result<> check_dependencies(Draft& draft, const ExecutionId& id) {
+  const EdgeGroup* group = draft.find<EdgeGroup>(id);
+  if (group == nullptr || group->edges == 0 || group->state == EdgeState::satisfied) return {};
+  const Links* links = draft.find<Links>(id);
+  std::uint32_t succeeded = 0;
+  for (const EdgeId& edge_id : links != nullptr ? links->in : std::vector<EdgeId>()) {
+    const Edge* edge = draft.find<Edge>(edge_id);
+    succeeded += edge != nullptr && has_succeeded(draft, edge->upstream) ? 1 : 0;
+  }
+  const std::uint32_t needed = group->policy.needed(group->edges);
+  if (succeeded >= needed) return {};
+  return Error(Errc::wrong_state, "replay " + to_string(id) + ": it needs " +
+                                      std::to_string(needed) + " of " +
+                                      std::to_string(group->edges) + " dependencies, and has " +
+                                      std::to_string(succeeded));
+}
+
 /// The results of what it depends on.
 std::vector<Input> inputs_of(Draft& draft, const ExecutionId& id) {
   std::vector<Input> inputs;
@@ -119,7 +165,9 @@ std::vector<Input> inputs_of(Draft& draft, const ExecutionId& id) {
   if (links == nullptr) return inputs;
   for (const EdgeId& edge_id : links->in) {
     const Edge* edge = draft.find<Edge>(edge_id);
-    if (edge == nullptr || edge->input.empty() || edge->state != EdgeState::satisfied) continue;
+    if (edge == nullptr || edge->input.empty()) continue;
+    // Also of one that has succeeded only when it was replayed.
+    if (edge->state != EdgeState::satisfied && !has_succeeded(draft, edge->upstream)) continue;
     const ExecutionResult* result = draft.find<ExecutionResult>(edge->upstream);
     inputs.push_back({edge->input, edge->upstream, result != nullptr ? result->payload : ""});
   }
@@ -130,7 +178,9 @@ std::vector<Input> inputs_of(Draft& draft, const ExecutionId& id) {
 
 Result<Created> create(Draft& draft, const NewExecution& request) {
   if (auto valid = validate(request); !valid) return valid.error();
-  if (const auto duplicate = find_duplicate(draft, request)) return Created{*duplicate, true};
+  auto duplicate = find_duplicate(draft, request);
+  if (!duplicate) return duplicate.error();
+  if (*duplicate) return Created{**duplicate, true};
   auto placed = place(draft, request);
   if (!placed) return placed.error();
   const ExecutionId id = *placed;
@@ -295,6 +345,9 @@ Result<> replay(Draft& draft, const ExecutionId& id) {
   auto changed = change(draft, id, {EventKind::replay});
   if (!changed) return changed.error();
   Execution& execution = **changed;
+  if (execution.workflow) {
+    if (auto met = check_dependencies(draft, id); !met) return met;
+  }
   ++execution.replays;
   execution.retries = 0;
   execution.eligible_at = draft.now();

@@ -1,6 +1,7 @@
 #include <weir/flow/workflow/internal/record_store.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include <weir/runtime/try.hpp>
 
@@ -244,6 +245,32 @@ Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> RecordStore::live()
     found.emplace_back(row->key, std::move(row->value));
   }
   co_return found;
+}
+
+Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> RecordStore::executions(
+    bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) const {
+  using Range = storage::KeyRange<ExecutionId>;
+  const Range range = after ? Range::from(*after) : Range::all();
+  const storage::CurrentState state = store_->current_state();
+  // First of those that live: one that ends meanwhile is seen twice rather than not at all.
+  std::map<ExecutionId, Execution> found;
+  for (const RecordSpace<Execution>* space : {&live_, &spaces_.of<Execution>()}) {
+    if (is_of_live && space != &live_) break;
+    auto scan = state.scan(*space->space, range);
+    for (std::size_t taken = 0; taken < executions_max;) {
+      WEIR_CO_TRY(row, co_await scan.next());
+      if (!row) break;
+      if (row->key == after) continue;
+      found.insert_or_assign(row->key, std::move(row->value));
+      ++taken;
+    }
+  }
+  std::vector<std::pair<ExecutionId, Execution>> page;
+  for (auto& [id, execution] : found) {
+    if (page.size() == executions_max) break;
+    page.emplace_back(id, std::move(execution));
+  }
+  co_return page;
 }
 
 Task<Result<std::vector<WorkflowId>>> RecordStore::cancelling_workflows() const {

@@ -46,6 +46,9 @@ class RecordStore {
   /// Of those, workflows and groups that have something to cancel.
   Task<Result<std::vector<WorkflowId>>> cancelling_workflows() const;
   Task<Result<std::vector<ExecutionId>>> cancelling_groups() const;
+  /// Executions, or those that have not ended, after one of them, in order.
+  Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> executions(
+      bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) const;
   /// Executions of a workflow after one of them, in order, as far as they have been written.
   Task<Result<std::vector<ExecutionId>>> members(WorkflowId workflow,
                                                  std::optional<ExecutionId> after,

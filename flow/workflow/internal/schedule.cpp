@@ -73,9 +73,11 @@ void Schedule::remove(const Execution& execution, const Place& place) {
 void Schedule::count(const Execution* before, const Execution* after) {
   if (before != nullptr && !before->has_ended()) {
     --lanes_[before->lane].counts[before->public_state()];
+    --totals_[before->public_state()];
   }
   if (after != nullptr && !after->has_ended()) {
     ++lanes_[after->lane].counts[after->public_state()];
+    ++totals_[after->public_state()];
   }
 }
 
@@ -203,12 +205,6 @@ std::vector<WaitingSeen> Schedule::waiting(const std::string& lane,
 StateCounts Schedule::counts(const std::string& lane) const {
   const auto found = lanes_.find(lane);
   return found != lanes_.end() ? found->second.counts : StateCounts();
-}
-
-std::vector<std::string> Schedule::lanes() const {
-  std::vector<std::string> names;
-  for (const auto& [name, lane] : lanes_) names.push_back(name);
-  return names;
 }
 
 }  // namespace weir::flow::workflow::internal

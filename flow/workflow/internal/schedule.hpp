@@ -56,7 +56,7 @@ class Schedule {
   std::vector<WaitingSeen> waiting(const std::string& lane, std::size_t executions_max) const;
   /// Of executions that have not ended; `waiting` has those that may be claimed.
   StateCounts counts(const std::string& lane) const;
-  std::vector<std::string> lanes() const;
+  const StateCounts& totals() const noexcept { return totals_; }
   std::size_t due_size() const noexcept { return due_.size(); }
 
  private:
@@ -94,6 +94,7 @@ class Schedule {
   static void with_head(LaneQueues& lane, Queues::iterator at, Change change);
 
   std::map<std::string, LaneQueues> lanes_;
+  StateCounts totals_ = {};
   std::map<std::string, std::set<std::pair<std::string, Kind>>> parked_;  // by limit
   std::set<std::pair<Time, ExecutionId>> due_;
   std::set<std::pair<Time, std::pair<bool, std::string>>> wakes_;  // of limits, or of lanes

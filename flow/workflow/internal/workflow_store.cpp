@@ -48,4 +48,11 @@ Task<Result<QueueSeen>> WorkflowStore::queue(std::string /*lane*/, std::size_t /
   return not_here<QueueSeen>("queue");
 }
 
+Task<Result<EngineReport>> WorkflowStore::report() { return not_here<EngineReport>("report"); }
+
+Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> WorkflowStore::executions(
+    bool /*is_of_live*/, std::optional<ExecutionId> /*after*/, std::size_t /*executions_max*/) {
+  return not_here<std::vector<std::pair<ExecutionId, Execution>>>("list of executions");
+}
+
 }  // namespace weir::flow::workflow::internal

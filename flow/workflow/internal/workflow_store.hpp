@@ -71,6 +71,11 @@ class WorkflowStore {
 
   // What not every store can do: `unavailable` if it cannot.
   virtual Task<Result<QueueSeen>> queue(std::string lane, std::size_t executions_max);
+  virtual Task<Result<EngineReport>> report();
+  /// In order of their ids, after one of them, as far as they are committed; with `is_of_live`
+  /// only those that have not ended.
+  virtual Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> executions(
+      bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max);
 
   /// Finishes what was begun and refuses what comes later. Repeating it does nothing.
   virtual Task<Result<>> close() = 0;

@@ -113,6 +113,12 @@ class WorkingSet {
     tables_.each([&](const auto& table) { is_changed = is_changed || !table.changed.empty(); });
     return is_changed;
   }
+  /// How many records have changed.
+  std::size_t changes() const {
+    std::size_t changes = 0;
+    tables_.each([&](const auto& table) { changes += table.changed.size(); });
+    return changes;
+  }
   const std::vector<Notice>& notices() const noexcept { return notices_; }
   template <class R>
   const SlotTable<R>& table() const {

@@ -378,6 +378,40 @@ TEST(Replay, OpensAWorkflowThatHasEndedAndItEndsAnew) {
   EXPECT_EQ(board.workflow().state, WorkflowState::completed);
 }
 
+TEST(Replay, OfOneThatWasSkippedNeedsWhatItDependsOnAndGetsIt) {
+  GraphBoard board({.on_failure = FailurePolicy::isolate});
+  const auto ids = board.members(3);
+  board
+      .stage(board.id, {{.upstream = ids[0], .downstream = ids[2], .input = "left"},
+                        {.upstream = ids[1], .downstream = ids[2], .input = "right"}})
+      .value();
+  board.apply_all();
+  board.fail_for_good(ids[0]);
+  board.succeed(ids[1], "r");
+  EXPECT_EQ(board.public_state(ids[2]), PublicState::skipped);
+  EXPECT_TRUE(
+      refuses(board.replay(ids[2]), Errc::wrong_state, "needs 2 of 2 dependencies, and has 1"));
+  EXPECT_TRUE(board.replay(ids[0]));
+  EXPECT_TRUE(refuses(board.replay(ids[2]), Errc::wrong_state, "and has 1"));
+  board.succeed(ids[0], "l");
+  EXPECT_TRUE(board.replay(ids[2]));
+  const Claimed claimed = board.claim(ids[2]);
+  ASSERT_EQ(claimed.inputs.size(), 2U);
+  EXPECT_EQ(claimed.inputs[0].payload, "l");
+  EXPECT_EQ(claimed.inputs[1].payload, "r");
+}
+
+TEST(Replay, OfOneThatWasCancelledBeforeItsTimeDoesNotBeginWithoutItsInputs) {
+  GraphBoard board;
+  const auto ids = board.members(2);
+  board.link(ids[0], ids[1]);
+  board.apply_all();
+  board.cancel(ids[1]).value();
+  EXPECT_TRUE(refuses(board.replay(ids[1]), Errc::wrong_state, "dependencies"));
+  board.succeed(ids[0]);
+  EXPECT_TRUE(board.replay(ids[1]));
+}
+
 TEST(Replay, IsRefusedInAWorkflowThatWasCancelled) {
   GraphBoard board;
   const auto ids = board.members(2);

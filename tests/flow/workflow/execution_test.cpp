@@ -59,6 +59,31 @@ TEST(Execution, KeepsWhatItWasMadeWith) {
   EXPECT_EQ(spec.created_at, board.now);
 }
 
+TEST(Execution, AKeyThatWasUsedForAnotherRequestIsRefusedByName) {
+  CommandBoard board;
+  const NewExecution request = {.kind = "work", .payload = "p", .idempotency_key = "k"};
+  const ExecutionId id = board.make(request);
+  const auto refused = [&](auto change, std::string_view what) {
+    NewExecution other = request;
+    change(other);
+    const auto created = board.create(other);
+    return refuses(created, Errc::idempotency_mismatch, "another " + std::string(what)) &&
+           refuses(created, Errc::idempotency_mismatch, to_string(id));
+  };
+  EXPECT_TRUE(refused([](auto& r) { r.kind = "other"; }, "kind"));
+  EXPECT_TRUE(refused([](auto& r) { r.payload = "q"; }, "payload"));
+  EXPECT_TRUE(refused([](auto& r) { r.retry.retries_max = 9; }, "specification"));
+  EXPECT_TRUE(refused([](auto& r) { r.lane = "other"; }, "lane"));
+  EXPECT_TRUE(refused([](auto& r) { r.capabilities = {"gpu"}; }, "capabilities"));
+  EXPECT_TRUE(refused([](auto& r) { r.limit_keys = {"db"}; }, "limit keys"));
+  // What may have changed since, and times, which differ whenever somebody asks again.
+  NewExecution later = request;
+  later.priority = 5;
+  later.tags = {{"a.b", "c"}};
+  later.deadline = board.now + hours(1);
+  EXPECT_EQ(board.create(later).value().id, id);
+}
+
 TEST(Execution, TheSameKeyGivesTheSameExecutionForADayInOneNamespace) {
   CommandBoard board;
   const NewExecution request = {.kind = "work", .idempotency_key = "k"};

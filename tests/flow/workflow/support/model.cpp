@@ -107,6 +107,19 @@ bool Model::is_concerned(std::size_t i) const {
   return *cancelling_ == CancelPolicy::cancel_all || nodes_[i].attempts == 0;
 }
 
+bool Model::may_replay(std::size_t i) const {
+  const Node& node = nodes_[i];
+  std::size_t succeeded = 0;
+  for (const Link& link : links_) {
+    const bool has_succeeded = nodes_[link.from].state == PublicState::completed;
+    succeeded += link.to == i && has_succeeded ? 1 : 0;
+  }
+  const std::size_t needed = node.policy.kind == EdgePolicy::Kind::all_of   ? count_links(i)
+                             : node.policy.kind == EdgePolicy::Kind::any_of ? 1
+                                                                            : node.policy.k;
+  return count_links(i) == 0 || node.group == EdgeState::satisfied || succeeded >= needed;
+}
+
 bool Model::is_needed_beside(std::size_t i, std::size_t by_no_longer) const {
   return std::ranges::any_of(links_, [&](const Link& link) {
     return link.from == i && link.to != by_no_longer && nodes_[link.to].group == EdgeState::pending;

@@ -78,6 +78,8 @@ class Model {
   /// It does not end instead.
   bool may_claim(std::size_t node) const { return is_claimable(node) && !is_concerned(node); }
   bool is_concerned(std::size_t node) const;
+  /// Whether what it depends on has succeeded, by now.
+  bool may_replay(std::size_t node) const;
   bool is_needed_beside(std::size_t node, std::size_t by_no_longer) const;
   bool is_awaited(std::size_t node, std::size_t by) const;
   std::size_t count(PublicState state) const;

@@ -205,7 +205,11 @@ std::string RandomRun::replay(std::size_t node) {
   if (model_.state() == WorkflowState::cancelled || model_.cancelling()) {
     return refuses(replayed, Errc::workflow_sealed, "") ? "" : "replayed in a cancelled workflow";
   }
-  if (!replayed) return replayed.error() == Errc::limit_reached ? "" : replayed.error().message();
+  if (!replayed && replayed.error() == Errc::limit_reached) return "";
+  if (!model_.may_replay(node)) {
+    return refuses(replayed, Errc::wrong_state, "dependencies") ? "" : "replayed without inputs";
+  }
+  if (!replayed) return replayed.error().message();
   traits_[node].retries_left = traits_[node].retries_max;
   traits_[node].resumed_with.reset();
   if (traits_[node].deadline <= board_.now) traits_[node].deadline.reset();

@@ -148,7 +148,7 @@ class Worker {
   /// Asks a durable coroutine something that it answers by `on_query`, as far as it has come. It
   /// may run elsewhere, or not at all at the moment.
   template <class T, class Arg = std::string>
-  Task<Result<T>> query(ExecutionId id, std::string name, Arg argument = {}) const {
+  Task<Result<T>> query(ExecutionId id, std::string name, const Arg& argument = {}) const {
     return query_as<T>(core_, id, std::move(name), to_payload(argument));
   }
 

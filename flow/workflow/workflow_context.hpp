@@ -124,13 +124,13 @@ class WorkflowContext {
   /// What the first `needed` of them gave that completed, in the order of their ends; throws if
   /// there cannot be so many any more.
   template <class T>
-  Task<std::vector<T>> quorum(std::uint32_t needed, std::vector<Child<T>> children,
+  Task<std::vector<T>> quorum(std::uint32_t needed, const std::vector<Child<T>>& children,
                               OnSatisfied on_satisfied = OnSatisfied::let_run) const {
     return internal::quorum_of<T>(run_, needed, ids_of(children), on_satisfied);
   }
   /// What the first one gave that completed.
   template <class T>
-  Task<T> any_of(std::vector<Child<T>> children,
+  Task<T> any_of(const std::vector<Child<T>>& children,
                  OnSatisfied on_satisfied = OnSatisfied::cancel_remaining) const {
     return internal::any_of<T>(run_, ids_of(children), on_satisfied);
   }
@@ -165,10 +165,10 @@ class WorkflowContext {
 
   /// True unless the coroutine was beyond this point before the code had it: then it goes on as it
   /// did before.
-  bool patched(std::string name) const { return version(std::move(name), 0, 1) == 1; }
+  bool patched(const std::string& name) const { return version(name, 0, 1) == 1; }
   /// The newest version of some piece of code when it came here for the first time; `oldest` if it
   /// did before there were versions.
-  std::uint32_t version(std::string name, std::uint32_t oldest, std::uint32_t newest) const {
+  std::uint32_t version(const std::string& name, std::uint32_t oldest, std::uint32_t newest) const {
     return run_->version(name, oldest, newest);
   }
 
@@ -196,6 +196,7 @@ class WorkflowContext {
   template <class T>
   static std::vector<ExecutionId> ids_of(const std::vector<Child<T>>& children) {
     std::vector<ExecutionId> ids;
+    ids.reserve(children.size());
     for (const Child<T>& child : children) ids.push_back(child.id);
     return ids;
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weir/flow/workflow/worker.hpp>
@@ -47,14 +48,15 @@ Task<Result<std::uint64_t>> enter(Transaction* transaction, Ledger ledger, std::
 
 // [steps]
 Task<Result<Payment>> charge(Transaction* transaction, Ledger ledger, Order order) {
-  WEIR_CO_TRY(receipt, co_await enter(transaction, ledger, "charge " + order.item));
+  WEIR_CO_TRY(receipt, co_await enter(transaction, std::move(ledger), "charge " + order.item));
   co_return Payment{receipt, order.cents};
 }
-Task<Result<std::uint64_t>> refund(Transaction* transaction, Ledger ledger, Payment payment) {
+Task<Result<std::uint64_t>> refund(Transaction* transaction, const Ledger& ledger,
+                                   const Payment& payment) {
   return enter(transaction, ledger, "refund " + std::to_string(payment.cents));
 }
-Task<Result<std::uint64_t>> ship(Transaction* transaction, Ledger ledger, Order order,
-                                 std::string courier) {
+Task<Result<std::uint64_t>> ship(Transaction* transaction, const Ledger& ledger, const Order& order,
+                                 const std::string& courier) {
   return enter(transaction, ledger, "ship " + order.item + " by " + courier);
 }
 // [/steps]
@@ -99,8 +101,9 @@ Task<Result<>> run(weir::storage::Store* store) {
     std::fflush(stdout);
     return courier;
   });
-  worker.on("checkout",
-            [ledger](WorkflowContext ctx, Order order) { return checkout(ctx, ledger, order); });
+  worker.on("checkout", [ledger](WorkflowContext ctx, Order order) {
+    return checkout(ctx, ledger, std::move(order));
+  });
   worker.start();
   NewExecution request{.kind = "checkout", .payload = to_payload(Order{"a teapot", 4200})};
   request.idempotency_key = "order 1";  // the same one after a restart

@@ -49,12 +49,9 @@ template <class>
 inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<Task<T>> = true;
-template <class>
-inline constexpr bool is_result = false;
-template <class T>
-inline constexpr bool is_result<Result<T>> = true;
-
-/// Calls it and waits for it. What it throws is thrown.
+/// Calls it and waits for it. What it throws is thrown. What is passed by reference belongs to who
+/// awaits it.
+// NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
 template <class Function, class... Args>
 Task<Result<ValueInside<std::invoke_result_t<Function&, Args...>>>> settle(Function* function,
                                                                            Args... args) {
@@ -62,18 +59,19 @@ Task<Result<ValueInside<std::invoke_result_t<Function&, Args...>>>> settle(Funct
   if constexpr (is_task<Returned>) {
     using Inner = typename Returned::value_type;
     if constexpr (std::is_void_v<Inner>) {
-      co_await (*function)(static_cast<Args>(args)...);
+      co_await (*function)(std::forward<Args>(args)...);
       co_return {};
     } else {
-      co_return co_await (*function)(static_cast<Args>(args)...);
+      co_return co_await (*function)(std::forward<Args>(args)...);
     }
   } else if constexpr (std::is_void_v<Returned>) {
-    (*function)(static_cast<Args>(args)...);
+    (*function)(std::forward<Args>(args)...);
     co_return {};
   } else {
-    co_return (*function)(static_cast<Args>(args)...);
+    co_return (*function)(std::forward<Args>(args)...);
   }
 }
+// NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 
 /// As bytes; none for what has no value.
 template <class T>

@@ -123,6 +123,7 @@ Task<Result<std::vector<std::string>>> WorkflowRun::decide(std::uint32_t needed,
         if (!cancelled) co_await refuse(cancelled.error());
       }
       std::vector<ExecutionId> first;
+      first.reserve(needed);
       for (std::size_t i = 0; i < needed; ++i)
         first.push_back(children[tally->completed[i].second]);
       auto results = co_await results_of(engine_, std::move(first));

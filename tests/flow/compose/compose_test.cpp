@@ -20,8 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using data::col;
 using data::Kind;
-using workflow::ExecutionId;
-using workflow::PublicState;
 using workflow::Worker;
 using workflow::WorkflowContext;
 

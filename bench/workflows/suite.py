@@ -10,6 +10,7 @@ WORKLOADS = [
     ("race", "of 1,000 executions 500 decide: from the deciding one until the others are cancelled"),
     ("finished", "`cycle_buffered` with 1 M finished executions present, by the same without"),
     ("coroutines", "steps of durable coroutines with five of them, 256 in flight, `durable`"),
+    ("signals", "from a signal until its execution was claimed again, beyond one sync, `durable`"),
 ]
 
 
@@ -27,6 +28,8 @@ BARS = {
     "finished": lambda results: [Bar("workflows_finished_ratio", middle(results), at_least(0.9))],
     "coroutines": lambda results: [
         Bar("workflows_coroutine_steps_per_second", middle(results), at_least(8_000))],
+    "signals": lambda results: [
+        Bar("workflows_signal_resume_p99_ms_beyond_sync", middle(results), at_most(1))],
 }
 
 

@@ -190,7 +190,8 @@ const std::vector<Workload>& weir_workloads() {
                                                   {"chain", &chain},
                                                   {"race", &race},
                                                   {"finished", &finished},
-                                                  {"coroutines", &coroutines}};
+                                                  {"coroutines", &coroutines},
+                                                  {"signals", &signals}};
   return workloads;
 }
 

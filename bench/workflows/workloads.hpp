@@ -17,6 +17,8 @@ using storage::Workload;
 
 /// Steps of durable coroutines.
 void coroutines();
+/// How soon a suspended execution goes on.
+void signals();
 
 const std::vector<Workload>& weir_workloads();
 const std::vector<Workload>& raw_workloads();

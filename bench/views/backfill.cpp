@@ -92,8 +92,7 @@ Meanwhile freshness_meanwhile(Subject& subject, const LiveView& live, const Rela
 }
 
 void backfill() {
-  Subject subject({.database = {.backfill_step = std::chrono::microseconds(
-                                    getenv("STEP") ? atoi(getenv("STEP")) : 250)}});
+  Subject subject({});
   const Relation table = subject.create_table("orders", orders_schema());
   subject.insert(table,
                  make_transactions((backfill_rows() + transaction_rows - 1) / transaction_rows,

@@ -11,7 +11,7 @@
 namespace weir::flow::view::internal {
 namespace {
 
-constexpr std::size_t step_rows_first = 256;
+constexpr std::size_t step_rows_first = 64;
 
 }  // namespace
 

@@ -156,6 +156,17 @@ class Coordinator final
       std::uint64_t rows_total = 0;   // zero if it is not known
       std::uint64_t pieces = 0;
       TimePoint next_estimate = {};
+      std::string estimated_after = {};  // rows behind this one
+      std::uint64_t rows_since = 0;      // that were taken
+      /// Where it is in a table, as long as that stays as it is.
+      struct Place {
+        RelationRef table;
+        storage::ReadTransaction reading;
+        RowScan scan;
+        TimePoint opened;
+        std::string after;  // the last row that was taken
+      };
+      std::unique_ptr<Place> place = {};
     } filling = {};
     /// Whether it is where the others are, and runs with them; one that failed, or reads one that
     /// did, does not.
@@ -263,6 +274,10 @@ class Coordinator final
     std::string until;
     std::size_t rows;
   };
+  Task<Result<data::ChangeBatch>> take_on(const storage::ReadTransaction& tables, std::uint64_t id,
+                                          RelationRef table, std::size_t rows_max,
+                                          Backfill* source);
+  void leave_places(const Cycle& cycle);
   Task<Result<>> estimate(std::uint64_t id, Progress progress, Piece piece);
   bool is_busy() const;
   bool can_take_rows(std::uint64_t id) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include <weir/flow/view/errc.hpp>
@@ -14,11 +15,15 @@ namespace weir::flow::view::internal {
 
 namespace {
 
-constexpr std::size_t chunk_rows_min = 8;
+constexpr std::size_t chunk_rows_min = 2;
+/// A view has a scan of its own if no more than so many are there, as each keeps what it has read.
+constexpr std::size_t places_max = 16;
+/// It keeps what was there when it began from being forgotten.
+constexpr Duration place_lifetime = std::chrono::seconds(1);
 /// So long after the last change nobody is expected to wait.
 constexpr Duration busy_for = std::chrono::seconds(1);
 /// It may take longer than a step.
-constexpr Duration estimate_period = std::chrono::milliseconds(250);
+constexpr Duration estimate_period = std::chrono::seconds(1);
 
 /// Those behind a row, up to and with another.
 storage::KeyRange<EncodedKey> rows_between(const std::string& after, const std::string& until) {
@@ -121,7 +126,9 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
     const bool is_view = flows_.contains(relation->id);
     const storage::ReadTransaction views = store_->read();
     const std::string before = source->until;
-    WEIR_CO_TRY(rows, co_await take_rows(is_view ? &views : &tables, relation, rows_max, &*source));
+    auto taking = is_view ? take_rows(&views, relation, rows_max, &*source)
+                          : take_on(tables, id, relation, rows_max, &*source);
+    WEIR_CO_TRY(rows, co_await std::move(taking));
     progress.rows_taken += rows.size();
     if (!rows.is_empty()) {
       WEIR_CO_TRY_VOID(
@@ -134,22 +141,57 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
   co_return {};
 }
 
+/// The next rows of a table. To find the place where it left off costs as much as to read many, and
+/// a scan that is kept reads on while nobody waits for it.
+Task<Result<data::ChangeBatch>> Coordinator::take_on(const storage::ReadTransaction& tables,
+                                                     std::uint64_t id, RelationRef table,
+                                                     std::size_t rows_max, Backfill* source) {
+  std::unique_ptr<FlowEntry::Filling::Place> place = std::move(flows_.at(id).filling.place);
+  const bool is_there = place && place->table == table && place->after == source->until &&
+                        now() - place->opened < place_lifetime;
+  if (!is_there) {
+    WEIR_CO_TRY(reading, store_->read_at(tables.version()));
+    auto scan = reading.scan(table->rows, rows_after(source->until));
+    place = std::make_unique<FlowEntry::Filling::Place>(table, std::move(reading), std::move(scan),
+                                                        now(), source->until);
+  }
+  WEIR_CO_TRY(rows, co_await take_rows(&place->scan, std::move(table), rows_max, source));
+  place->after = source->until;
+  const bool stays = !source->is_done && unsettled_.size() <= places_max;
+  if (stays) flows_.at(id).filling.place = std::move(place);
+  co_return rows;
+}
+
+/// Of those whose table is changed, or who stay behind while it may be.
+void Coordinator::leave_places(const Cycle& cycle) {
+  for (const std::uint64_t id : unsettled_) {
+    FlowEntry& flow = flows_.at(id);
+    if (!flow.filling.place) continue;
+    const auto is_changed = [&](const RelationChanges& changes) {
+      return changes.relation->id == flow.filling.place->table->id;
+    };
+    if (!flow.is_running() || std::ranges::any_of(cycle.changes, is_changed))
+      flow.filling.place.reset();
+  }
+}
+
 /// From time to time: how many rows there may be, judged by the size of those that were taken.
 Task<Result<>> Coordinator::estimate(std::uint64_t id, Progress progress, Piece piece) {
   FlowEntry& flow = flows_.at(id);
-  if (flow.filling.pieces == 0) {
+  if (flow.filling.pieces++ == 0) {
     flow.filling.began = now();
     flow.filling.rows_before = flow.progress.rows_taken;
+    flow.filling.estimated_after = piece.after;
   }
-  ++flow.filling.pieces;
-  if (piece.until.empty()) {
-    // That was the last one of its source: the next one of another tells more.
-    flow.filling.next_estimate = now();
-    if (progress.has_all_rows()) flow.filling.rows_total = progress.rows_taken;
-    co_return {};
-  }
-  if (now() < flow.filling.next_estimate) co_return {};
-  flow.filling.next_estimate = now() + estimate_period;
+  flow.filling.rows_since += piece.rows;
+  const bool is_last = piece.until.empty();
+  if (is_last && progress.has_all_rows()) flow.filling.rows_total = progress.rows_taken;
+  if (!is_last && now() < flow.filling.next_estimate) co_return {};
+  piece.after = std::exchange(flow.filling.estimated_after, piece.until);
+  piece.rows = std::exchange(flow.filling.rows_since, 0);
+  // The first one of another source tells more.
+  flow.filling.next_estimate = is_last ? now() : now() + estimate_period;
+  if (is_last) co_return {};
   std::vector<std::pair<RelationRef, storage::KeyRange<EncodedKey>>> left;
   for (std::size_t index = 0; index < progress.backfill.size(); ++index) {
     if (progress.backfill[index].is_done) continue;

@@ -157,6 +157,7 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
 
 Task<Result<>> Coordinator::run_cycle(Cycle cycle) {
   const TimePoint began = now();
+  leave_places(cycle);
   auto tasks = route(cycle);
   std::vector<FlowOutcome> outcomes;
   if (std::ranges::any_of(tasks, [](const auto& share) { return !share.empty(); })) {

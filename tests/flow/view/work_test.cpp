@@ -361,7 +361,32 @@ TEST_F(BusyBackfillTest, I15GoesOnUnderLoadAndLiveViewsKeepUp) {
   EXPECT_LE(lag_max, 60u);
 }
 
-/// More than 160 rows are read on a thread that may wait, and it does.
+TEST_F(BusyBackfillTest, TakesRowsAsTheyAreThenNotAsTheyWereWhenItBegan) {
+  const Relation orders = make_table("orders");
+  const Relation busy = make_table("busy");
+  insert(orders, many_rows(2'000));
+  const Relation live = run(database_->create_view("live", from(busy))).value();
+  settle(live);
+  insert(busy, {{1, "apples", 1}});
+  const Relation rare =
+      run(database_->create_view("rare", from(orders).filter(col("item") != "apples"))).value();
+  std::optional<ViewStatus> status;
+  do {
+    simulation_.run_steps(1);
+    status = database_->status(rare);
+  } while (!status || status->rows_taken == 0);
+  auto transaction = database_->begin();
+  run(transaction.update(orders, {1'001'990, "pears", 1})).value();
+  run(transaction.remove(orders, {1'001'991})).value();
+  run(transaction.insert(orders, {1'002'000, "plums", 2})).value();
+  run(transaction.commit()).value();
+  ASSERT_LT(database_->status(rare)->rows_taken, 1'900u);
+  settle(rare);
+  EXPECT_EQ(rows_of(rare), "+1 (1001990, 'pears', 1)\n+1 (1002000, 'plums', 2)\n");
+  EXPECT_EQ(database_->status(rare)->rows_taken, 2'000u);
+}
+
+/// Many rows are read on a thread that may wait, and it does.
 class SlowBackfillTest : public BusyTest {
  protected:
   SlowBackfillTest() : BusyTest(200us, 20ms, {.backfill_rows = 4'096, .backfill_step = 100us}) {}

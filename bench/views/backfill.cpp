@@ -82,7 +82,7 @@ Meanwhile freshness_meanwhile(Subject& subject, const LiveView& live, const Rela
   actors::Stopwatch watch;
   watch.start();
   const Freshness fresh =
-      measure_freshness(subject, live.table, live.view, 10 * commits_per_second, is_live);
+      measure_freshness(subject, live.table, live.view, fresh_commits(), is_live);
   watch.stop();
   const auto status = subject.database().status(view);
   verify(status && status->counts.cycles > 0, "a step");
@@ -92,8 +92,7 @@ Meanwhile freshness_meanwhile(Subject& subject, const LiveView& live, const Rela
 }
 
 void backfill() {
-  Subject subject({.database = {.backfill_step = std::chrono::microseconds(
-                                    getenv("STEP") ? atoi(getenv("STEP")) : 250)}});
+  Subject subject;
   const Relation table = subject.create_table("orders", orders_schema());
   subject.insert(table,
                  make_transactions((backfill_rows() + transaction_rows - 1) / transaction_rows,
@@ -103,7 +102,7 @@ void backfill() {
   const double filling = backfill_seconds(subject, table);
   const LiveView live(subject);
   measure_freshness(subject, live.table, live.view, fresh_commits() / 10);
-  const Freshness idle = measure_freshness(subject, live.table, live.view, fresh_commits() / 2);
+  const Freshness idle = measure_freshness(subject, live.table, live.view, fresh_commits());
   const auto [busy, busy_rows, step_rows] = freshness_meanwhile(subject, live, table);
   const auto rows = static_cast<double>(backfill_rows());
   print_result("backfill", rows / filling, "/s",

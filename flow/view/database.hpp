@@ -40,10 +40,10 @@ struct DatabaseOptions {
   /// The most, about, that a batch of rows to be written may have, and what an operator may give in
   /// one cycle.
   std::size_t batch_bytes_max = std::size_t{128} << 20;
-  /// Rows that a new view takes at once. While there are changes that others follow, as many as can
-  /// be taken in `backfill_step`.
-  std::size_t backfill_rows = 65'536;
-  Duration backfill_step = std::chrono::milliseconds(5);
+  /// Rows that a new view takes at once. While there are changes that others follow, fewer: as many
+  /// as keep those waiting for about `backfill_step` longer than two cycles of their own.
+  std::size_t backfill_rows = 131'072;
+  Duration backfill_step = std::chrono::microseconds(100);
   /// Changes that are taken at once.
   storage::ReadLimits cycle = {};
   /// A view that failed is tried again after this time, with the same input, after twice that the

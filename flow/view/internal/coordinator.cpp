@@ -9,6 +9,11 @@
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::view::internal {
+namespace {
+
+constexpr std::size_t step_rows_first = 64;
+
+}  // namespace
 
 Coordinator::Coordinator(const storage::Store* store, std::shared_ptr<const Catalog> catalog,
                          std::shared_ptr<FlowBoard> board, std::shared_ptr<SequenceBarrier> gone,
@@ -18,7 +23,7 @@ Coordinator::Coordinator(const storage::Store* store, std::shared_ptr<const Cata
       board_(std::move(board)),
       gone_(std::move(gone)),
       options_(std::move(options)),
-      chunk_rows_(std::max<std::size_t>(options_.backfill_rows / 8, 1)) {}
+      step_rows_(std::min(options_.backfill_rows, step_rows_first)) {}
 
 Task<Result<bool>> Coordinator::on(Start) {
   WEIR_CO_TRY_VOID(co_await load_catalog());

@@ -28,10 +28,10 @@ struct CoordinatorOptions {
   FlowOptions flow = {};
   std::size_t workers = 2;
   /// Rows of one source that a view takes at once while it is backfilling, at most.
-  std::size_t backfill_rows = 65'536;
-  /// As long as this a step of that may take while others follow changes; it is made smaller
-  /// otherwise.
-  Duration backfill_step = std::chrono::milliseconds(5);
+  std::size_t backfill_rows = 131'072;
+  /// While others follow changes, a step of that may take so much longer than two cycles of
+  /// theirs, about; it is made smaller otherwise.
+  Duration backfill_step = std::chrono::microseconds(100);
   storage::ReadLimits cycle = {};
   /// A flow that failed is tried again after this time, twice that the next time, and so on.
   Duration retry_backoff = std::chrono::milliseconds(100);
@@ -155,6 +155,18 @@ class Coordinator final
       std::uint64_t rows_before = 0;  // that had been taken then
       std::uint64_t rows_total = 0;   // zero if it is not known
       std::uint64_t pieces = 0;
+      TimePoint next_estimate = {};
+      std::string estimated_after = {};  // rows behind this one
+      std::uint64_t rows_since = 0;      // that were taken
+      /// Where it is in a table, as long as that stays as it is.
+      struct Place {
+        RelationRef table;
+        storage::ReadTransaction reading;
+        RowScan scan;
+        TimePoint opened;
+        std::string after;  // the last row that was taken
+      };
+      std::unique_ptr<Place> place = {};
     } filling = {};
     /// Whether it is where the others are, and runs with them; one that failed, or reads one that
     /// did, does not.
@@ -213,6 +225,8 @@ class Coordinator final
   void arm_tick();
   Task<Result<bool>> advance_log(std::optional<storage::Version> until);
   Result<Cycle> collect(std::span<const storage::ChangeRecord> records) const;
+  bool has_live_reader(const Cycle& cycle) const;
+  void note_cycle_time(Duration took);
   bool needs_each_version(const Cycle& cycle) const;
   Task<Result<>> run_cycle(Cycle cycle);
   static Flow::Filling filling_of(const FlowEntry& flow, const Cycle& cycle);
@@ -251,7 +265,8 @@ class Coordinator final
 
   // Backfill.
   Task<Result<bool>> advance_backfill();
-  Task<Result<>> read_chunk(const storage::ReadTransaction& tables, std::uint64_t id, Cycle* cycle);
+  Task<Result<>> read_chunk(const storage::ReadTransaction& tables, std::uint64_t id,
+                            std::size_t rows_max, Cycle* cycle);
   /// Rows that were just taken, behind one key and up to another.
   struct Piece {
     RelationRef relation;
@@ -259,9 +274,15 @@ class Coordinator final
     std::string until;
     std::size_t rows;
   };
+  Task<Result<data::ChangeBatch>> take_on(const storage::ReadTransaction& tables, std::uint64_t id,
+                                          RelationRef table, std::size_t rows_max,
+                                          Backfill* source);
+  void leave_places(const Cycle& cycle);
   Task<Result<>> estimate(std::uint64_t id, Progress progress, Piece piece);
   bool is_busy() const;
-  void adapt_chunk(Duration step);
+  bool can_take_rows(std::uint64_t id) const;
+  std::size_t share_step(std::vector<std::uint64_t>& filling);
+  void adapt_step(Duration step);
   Task<Result<bool>> advance_others();
   void note_settled(std::uint64_t id);
   Task<Result<bool>> wipe_some(std::uint64_t id);
@@ -299,8 +320,10 @@ class Coordinator final
   std::map<std::uint64_t, std::set<std::uint64_t>> readers_;  // of a relation
   std::set<std::uint64_t> ready_;          // transactional views that may be seen at `position_`
   std::set<std::uint64_t> unsettled_;      // flows that are not live where the others are
-  std::size_t chunk_rows_;                 // to be taken at once while others follow changes
-  std::optional<TimePoint> last_changes_;  // when there were some that a flow reads
+  std::size_t step_rows_;                  // to be taken at once while others follow changes
+  std::uint64_t last_filled_ = 0;          // whose turn it was, if there are too many for one step
+  Duration cycle_time_ = {};               // that one with such changes takes, about
+  std::optional<TimePoint> last_changes_;  // when there were some that a live flow reads
   TimePoint others_due_ = {};              // when those may move although there is live work
   Timer tick_timer_;
   bool is_watching_ = false;

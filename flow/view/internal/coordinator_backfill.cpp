@@ -1,6 +1,8 @@
 // How the coordinator brings new and failed views up to the others.
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <utility>
 
 #include <weir/flow/view/errc.hpp>
@@ -13,10 +15,15 @@ namespace weir::flow::view::internal {
 
 namespace {
 
-constexpr std::size_t chunk_rows_min = 64;
+constexpr std::size_t chunk_rows_min = 2;
+/// A view has a scan of its own if no more than so many are there, as each keeps what it has read.
+constexpr std::size_t places_max = 16;
+/// It keeps what was there when it began from being forgotten.
+constexpr Duration place_lifetime = std::chrono::seconds(1);
 /// So long after the last change nobody is expected to wait.
 constexpr Duration busy_for = std::chrono::seconds(1);
-constexpr std::uint64_t pieces_per_estimate = 64;
+/// It may take longer than a step.
+constexpr Duration estimate_period = std::chrono::seconds(1);
 
 /// Those behind a row, up to and with another.
 storage::KeyRange<EncodedKey> rows_between(const std::string& after, const std::string& until) {
@@ -50,38 +57,66 @@ Task<Result<bool>> Coordinator::advance_backfill() {
   enter<Phase::advancing_backfill>();
   const TimePoint began = now();
   Cycle cycle{.work = FailedWork::rows, .position = position_};
+  // One that only waits for what it reads has no turn, and does not keep everyone awake.
+  std::erase_if(filling, [this](std::uint64_t id) { return !can_take_rows(id); });
+  const bool hurries = is_busy();
+  const std::size_t rows_max = hurries ? share_step(filling) : options_.backfill_rows;
   for (const std::uint64_t id : filling) {
-    const auto at = flows_.find(id);
-    if (at == flows_.end() || !at->second.is_running() || cycle.holds(id)) continue;
-    const auto read = co_await read_chunk(tables, id, &cycle);
+    if (cycle.holds(id)) continue;
+    const auto read = co_await read_chunk(tables, id, rows_max, &cycle);
     if (!read) fail(cycle, id, read.error());
   }
-  // One that only waits for what it reads does not keep everyone awake.
   if (cycle.progress.empty()) {
     enter<Phase::advancing_backfill, Phase::idle>();
     co_return !wiping.empty();
   }
   WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));
-  if (is_busy()) adapt_chunk(now() - began);
+  if (hurries) adapt_step(now() - began);
   co_return true;
 }
 
 /// Whether someone follows changes, and waits for a step.
 bool Coordinator::is_busy() const { return last_changes_ && now() - *last_changes_ < busy_for; }
 
-/// Live views wait as long as a step takes: less is taken at once if that is too long.
-void Coordinator::adapt_chunk(Duration step) {
-  const std::size_t least = std::min(options_.backfill_rows, chunk_rows_min);
-  if (step > options_.backfill_step) {
-    chunk_rows_ = std::max(chunk_rows_ / 2, least);
-  } else if (step < options_.backfill_step / 2) {
-    chunk_rows_ = std::min(chunk_rows_ * 2, options_.backfill_rows);
+/// Whether a step would bring it further: there are rows to take, or it is live with those it has.
+bool Coordinator::can_take_rows(std::uint64_t id) const {
+  const auto flow = flows_.find(id);
+  if (flow == flows_.end() || !flow->second.is_running()) return false;
+  Progress progress = flow->second.progress;
+  settle(progress, *flow->second.definition);
+  return !progress.has_all_rows() || progress.phase == ViewPhase::live;
+}
+
+/// Those whose turn it is, and how many rows each of them takes: all share what may be taken at
+/// once. If that is too little for all, the others are next.
+std::size_t Coordinator::share_step(std::vector<std::uint64_t>& filling) {
+  const std::size_t several = std::max<std::size_t>(step_rows_ / chunk_rows_min, 1);
+  if (filling.empty()) return 0;
+  if (several < filling.size()) {
+    const auto next = std::ranges::upper_bound(filling, last_filled_);
+    std::ranges::rotate(filling, next);
+    filling.resize(several);
+    last_filled_ = filling.back();
+    // Sources before those who read them.
+    std::ranges::sort(filling);
   }
+  return std::clamp<std::size_t>(step_rows_ / filling.size(), 1, options_.backfill_rows);
+}
+
+/// Live views wait as long as a step takes. What a cycle of theirs takes as well, the disk for
+/// instance, does not become less by taking fewer rows.
+void Coordinator::adapt_step(Duration step) {
+  const Duration limit = options_.backfill_step + 2 * cycle_time_;
+  const double fits = static_cast<double>(limit.count()) / static_cast<double>(step.count() + 1);
+  // Down at once, and up bit by bit.
+  const double rows = static_cast<double>(step_rows_) * std::clamp(fits, 0.5, 1.25);
+  step_rows_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(rows)), chunk_rows_min,
+                                       std::max(options_.backfill_rows, chunk_rows_min));
 }
 
 /// The next rows of the first source that is not done.
 Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, std::uint64_t id,
-                                       Cycle* cycle) {
+                                       std::size_t rows_max, Cycle* cycle) {
   const FlowDefinitionRef definition = flows_.at(id).definition;
   Progress progress = flows_.at(id).progress;
   const auto source = std::ranges::find(progress.backfill, false, &Backfill::is_done);
@@ -91,9 +126,9 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
     const bool is_view = flows_.contains(relation->id);
     const storage::ReadTransaction views = store_->read();
     const std::string before = source->until;
-    WEIR_CO_TRY(rows,
-                co_await take_rows(is_view ? &views : &tables, relation,
-                                   is_busy() ? chunk_rows_ : options_.backfill_rows, &*source));
+    auto taking = is_view ? take_rows(&views, relation, rows_max, &*source)
+                          : take_on(tables, id, relation, rows_max, &*source);
+    WEIR_CO_TRY(rows, co_await std::move(taking));
     progress.rows_taken += rows.size();
     if (!rows.is_empty()) {
       WEIR_CO_TRY_VOID(
@@ -106,20 +141,57 @@ Task<Result<>> Coordinator::read_chunk(const storage::ReadTransaction& tables, s
   co_return {};
 }
 
+/// The next rows of a table. To find the place where it left off costs as much as to read many, and
+/// a scan that is kept reads on while nobody waits for it.
+Task<Result<data::ChangeBatch>> Coordinator::take_on(const storage::ReadTransaction& tables,
+                                                     std::uint64_t id, RelationRef table,
+                                                     std::size_t rows_max, Backfill* source) {
+  std::unique_ptr<FlowEntry::Filling::Place> place = std::move(flows_.at(id).filling.place);
+  const bool is_there = place && place->table == table && place->after == source->until &&
+                        now() - place->opened < place_lifetime;
+  if (!is_there) {
+    WEIR_CO_TRY(reading, store_->read_at(tables.version()));
+    auto scan = reading.scan(table->rows, rows_after(source->until));
+    place = std::make_unique<FlowEntry::Filling::Place>(table, std::move(reading), std::move(scan),
+                                                        now(), source->until);
+  }
+  WEIR_CO_TRY(rows, co_await take_rows(&place->scan, std::move(table), rows_max, source));
+  place->after = source->until;
+  const bool stays = !source->is_done && unsettled_.size() <= places_max;
+  if (stays) flows_.at(id).filling.place = std::move(place);
+  co_return rows;
+}
+
+/// Of those whose table is changed, or who stay behind while it may be.
+void Coordinator::leave_places(const Cycle& cycle) {
+  for (const std::uint64_t id : unsettled_) {
+    FlowEntry& flow = flows_.at(id);
+    if (!flow.filling.place) continue;
+    const auto is_changed = [&](const RelationChanges& changes) {
+      return changes.relation->id == flow.filling.place->table->id;
+    };
+    if (!flow.is_running() || std::ranges::any_of(cycle.changes, is_changed))
+      flow.filling.place.reset();
+  }
+}
+
 /// From time to time: how many rows there may be, judged by the size of those that were taken.
 Task<Result<>> Coordinator::estimate(std::uint64_t id, Progress progress, Piece piece) {
   FlowEntry& flow = flows_.at(id);
-  if (flow.filling.pieces == 0) {
+  if (flow.filling.pieces++ == 0) {
     flow.filling.began = now();
     flow.filling.rows_before = flow.progress.rows_taken;
+    flow.filling.estimated_after = piece.after;
   }
-  if (piece.until.empty()) {
-    // That was the last one of its source: the next one of another tells more.
-    flow.filling.pieces = pieces_per_estimate;
-    if (progress.has_all_rows()) flow.filling.rows_total = progress.rows_taken;
-    co_return {};
-  }
-  if (flow.filling.pieces++ % pieces_per_estimate != 0) co_return {};
+  flow.filling.rows_since += piece.rows;
+  const bool is_last = piece.until.empty();
+  if (is_last && progress.has_all_rows()) flow.filling.rows_total = progress.rows_taken;
+  if (!is_last && now() < flow.filling.next_estimate) co_return {};
+  piece.after = std::exchange(flow.filling.estimated_after, piece.until);
+  piece.rows = std::exchange(flow.filling.rows_since, 0);
+  // The first one of another source tells more.
+  flow.filling.next_estimate = is_last ? now() : now() + estimate_period;
+  if (is_last) co_return {};
   std::vector<std::pair<RelationRef, storage::KeyRange<EncodedKey>>> left;
   for (std::size_t index = 0; index < progress.backfill.size(); ++index) {
     if (progress.backfill[index].is_done) continue;

@@ -42,10 +42,13 @@ Task<Result<bool>> Coordinator::advance_log(std::optional<storage::Version> unti
     WEIR_CO_TRY(first, collect(std::span(records).first(1)));
     cycle = std::move(first);
   }
-  if (!cycle.changes.empty()) last_changes_ = now();
+  const bool is_followed = has_live_reader(cycle);
+  const TimePoint began = now();
+  if (is_followed) last_changes_ = began;
   consuming.set({"flow.version.last", static_cast<std::int64_t>(cycle.position.number)});
   for (const auto& [relation, error] : cycle.unreadable) fail_readers(cycle, relation, error);
   WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));
+  if (is_followed) note_cycle_time(now() - began);
   co_return true;
 }
 
@@ -81,6 +84,24 @@ Result<Coordinator::Cycle> Coordinator::collect(
   filtering.set({"flow.changes.in", static_cast<std::int64_t>(changes_in)});
   filtering.set({"flow.rows.out", static_cast<std::int64_t>(rows_out)});
   return cycle;
+}
+
+/// One that was held up by something else says little.
+void Coordinator::note_cycle_time(Duration took) {
+  if (cycle_time_ > Duration::zero()) took = std::min(took, 4 * cycle_time_);
+  cycle_time_ += cycle_time_ > Duration::zero() ? (took - cycle_time_) / 8 : took;
+}
+
+/// Whether a live view waits for what is done with the changes.
+bool Coordinator::has_live_reader(const Cycle& cycle) const {
+  const auto is_live = [this](std::uint64_t reader) {
+    const FlowEntry& flow = flows_.at(reader);
+    return flow.is_running() && flow.progress.phase == ViewPhase::live;
+  };
+  return std::ranges::any_of(cycle.changes, [&](const RelationChanges& changes) {
+    const auto readers = readers_.find(changes.relation->id);
+    return readers != readers_.end() && std::ranges::any_of(readers->second, is_live);
+  });
 }
 
 /// Whether one of the flows that the changes reach must see them commit by commit.
@@ -136,6 +157,7 @@ std::vector<std::vector<FlowTask>> Coordinator::plan_tasks(const Cycle& cycle) c
 
 Task<Result<>> Coordinator::run_cycle(Cycle cycle) {
   const TimePoint began = now();
+  leave_places(cycle);
   auto tasks = route(cycle);
   std::vector<FlowOutcome> outcomes;
   if (std::ranges::any_of(tasks, [](const auto& share) { return !share.empty(); })) {
@@ -195,7 +217,12 @@ Task<Result<>> Coordinator::commit(const Cycle& cycle, const std::vector<FlowOut
 void Coordinator::put_progress(storage::Transaction& transaction, std::uint64_t id,
                                const Progress& progress) const {
   transaction.put(catalog_->progress(), id, progress);
-  set_ready(transaction, id, progress.phase == ViewPhase::live && !progress.behind);
+  const auto is_ready = [](const Progress& of) {
+    return of.phase == ViewPhase::live && !of.behind;
+  };
+  // What is not there is looked for on disk, and a view that is backfilling comes here often.
+  if (is_ready(progress) != is_ready(flows_.at(id).progress))
+    set_ready(transaction, id, is_ready(progress));
   const auto& before = flows_.at(id).progress.behind;
   if (progress.behind && (!before || progress.behind->first() > before->first())) {
     transaction.set_checkpoint(Catalog::checkpoint_of(id), {progress.behind->first()});

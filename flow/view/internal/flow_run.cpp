@@ -130,12 +130,18 @@ Task<Result<data::ChangeBatch>> take_rows(const storage::ReadTransaction* readin
                                           std::shared_ptr<const RelationInfo> relation,
                                           std::size_t rows_max, Backfill* backfill) {
   auto scan = reading->scan(relation->rows, rows_after(backfill->until));
+  co_return co_await take_rows(&scan, std::move(relation), rows_max, backfill);
+}
+
+Task<Result<data::ChangeBatch>> take_rows(RowScan* scan,
+                                          std::shared_ptr<const RelationInfo> relation,
+                                          std::size_t rows_max, Backfill* backfill) {
   data::BatchBuilder builder(relation->format.schema());
   // Of long rows there are fewer.
   constexpr std::size_t bytes_max = std::size_t{16} << 20;
   std::size_t bytes = 0;
   while (builder.size() < rows_max && bytes < bytes_max) {
-    WEIR_CO_TRY(row, co_await scan.next());
+    WEIR_CO_TRY(row, co_await scan->next());
     if (!row) {
       backfill->is_done = true;
       backfill->until.clear();

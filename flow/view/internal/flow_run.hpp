@@ -61,6 +61,11 @@ bool write_result(storage::Transaction& transaction, const FlowDefinition& defin
 Task<Result<data::ChangeBatch>> take_rows(const storage::ReadTransaction* reading,
                                           std::shared_ptr<const RelationInfo> relation,
                                           std::size_t rows_max, Backfill* backfill);
+/// The same, where a scan has come to.
+using RowScan = storage::Scan<EncodedKey, EncodedValue>;
+Task<Result<data::ChangeBatch>> take_rows(RowScan* scan,
+                                          std::shared_ptr<const RelationInfo> relation,
+                                          std::size_t rows_max, Backfill* backfill);
 
 /// Those behind a row: nothing but that row's own versions begins with its key. There is always a
 /// next key, as the first byte only says that there is a value.

@@ -25,9 +25,12 @@ namespace {
 using namespace std::chrono_literals;
 using data::col;
 
+constexpr storage::ReadLimits all_records{.records_max = 1'000'000, .bytes_max = 1 << 30};
+
 class WorkTest : public ::testing::Test {
  protected:
-  explicit WorkTest(SimulationOptions simulation = {}, DatabaseOptions options = {})
+  explicit WorkTest(SimulationOptions simulation = {}, DatabaseOptions options = {},
+                    storage::Durability durability = {})
       : simulation_(std::move(simulation)) {
     EXPECT_TRUE(registry_.add("heart", [this](const operators::OperatorRegistry::Arguments&) {
       return Result<std::unique_ptr<operators::Operator>>(std::make_unique<test::Heart>(failures_));
@@ -39,7 +42,8 @@ class WorkTest : public ::testing::Test {
     options.library = {.operators = &registry_};
     store_.emplace(
         storage::Store::open(simulation_.system(),
-                             {.retention = {.history = 100h, .log = 100h},
+                             {.durability = durability,
+                              .retention = {.history = 100h, .log = 100h},
                               .opened_at = std::chrono::sys_time<Duration>(24h * 20'000),
                               .disk = std::make_shared<storage::engine::SimulatedDisk>()})
             .value());
@@ -199,6 +203,11 @@ class BusyTest : public WorkTest {
  protected:
   explicit BusyTest(DatabaseOptions options = {})
       : WorkTest({.faults = {.message_time_max = 200us}}, options) {}
+  /// Messages take so long, the disk another time, and commits do not wait for that.
+  BusyTest(Duration message_time_max, Duration blocking_time_max, DatabaseOptions options)
+      : WorkTest({.blocking_time_max = blocking_time_max,
+                  .faults = {.message_time_max = message_time_max}},
+                 options, storage::Durability::memory()) {}
   ~BusyTest() override { end_writing(); }
   void end_writing() {
     *is_over_ = true;
@@ -352,10 +361,35 @@ TEST_F(BusyBackfillTest, I15GoesOnUnderLoadAndLiveViewsKeepUp) {
   EXPECT_LE(lag_max, 60u);
 }
 
-/// A step takes longer than it should.
+TEST_F(BusyBackfillTest, TakesRowsAsTheyAreThenNotAsTheyWereWhenItBegan) {
+  const Relation orders = make_table("orders");
+  const Relation busy = make_table("busy");
+  insert(orders, many_rows(2'000));
+  const Relation live = run(database_->create_view("live", from(busy))).value();
+  settle(live);
+  insert(busy, {{1, "apples", 1}});
+  const Relation rare =
+      run(database_->create_view("rare", from(orders).filter(col("item") != "apples"))).value();
+  std::optional<ViewStatus> status;
+  do {
+    simulation_.run_steps(1);
+    status = database_->status(rare);
+  } while (!status || status->rows_taken == 0);
+  auto transaction = database_->begin();
+  run(transaction.update(orders, {1'001'990, "pears", 1})).value();
+  run(transaction.remove(orders, {1'001'991})).value();
+  run(transaction.insert(orders, {1'002'000, "plums", 2})).value();
+  run(transaction.commit()).value();
+  ASSERT_LT(database_->status(rare)->rows_taken, 1'900u);
+  settle(rare);
+  EXPECT_EQ(rows_of(rare), "+1 (1001990, 'pears', 1)\n+1 (1002000, 'plums', 2)\n");
+  EXPECT_EQ(database_->status(rare)->rows_taken, 2'000u);
+}
+
+/// Many rows are read on a thread that may wait, and it does.
 class SlowBackfillTest : public BusyTest {
  protected:
-  SlowBackfillTest() : BusyTest({.backfill_rows = 4'096, .backfill_step = 100us}) {}
+  SlowBackfillTest() : BusyTest(200us, 20ms, {.backfill_rows = 4'096, .backfill_step = 100us}) {}
 };
 
 TEST_F(SlowBackfillTest, TakesLessAtOnceIfLiveViewsWaitTooLong) {
@@ -367,7 +401,7 @@ TEST_F(SlowBackfillTest, TakesLessAtOnceIfLiveViewsWaitTooLong) {
   simulation_.run_for(100ms);
   const Relation all = run(database_->create_view("all", from(orders))).value();
   settle(all);
-  EXPECT_GT(cycles_of(all), 15u) << "512, 256, 128, then 64 at once";
+  EXPECT_GT(cycles_of(all), 11u) << "about as many as can be read without waiting";
   EXPECT_LE(cycles_of(all), 25u);
 }
 
@@ -377,6 +411,74 @@ TEST_F(SlowBackfillTest, TakesAllThatItMayIfNobodyWaits) {
   const Relation all = run(database_->create_view("all", from(orders))).value();
   settle(all);
   EXPECT_EQ(cycles_of(all), 1u);
+}
+
+/// Whatever is done takes long, and more rows do not take longer.
+class EvenlySlowBackfillTest : public BusyTest {
+ protected:
+  EvenlySlowBackfillTest() : BusyTest(2ms, 0ms, {.backfill_rows = 4'096, .backfill_step = 100us}) {}
+};
+
+TEST_F(EvenlySlowBackfillTest, TakesNoLessAtOnceForWhatLiveViewsWaitForAnyway) {
+  const Relation orders = make_table("orders");
+  const Relation busy = make_table("busy");
+  insert(orders, many_rows(2'000));
+  const Relation live = run(database_->create_view("live", from(busy))).value();
+  begin_writing(busy);
+  simulation_.run_for(100ms);
+  const Relation all = run(database_->create_view("all", from(orders))).value();
+  settle(all);
+  EXPECT_GT(cycles_of(all), 1u);
+  EXPECT_LE(cycles_of(all), 15u) << "256 at once, and then more";
+}
+
+TEST_F(EvenlySlowBackfillTest, ManyNewViewsShareAStep) {
+  const Relation orders = make_table("orders");
+  const Relation busy = make_table("busy");
+  insert(orders, many_rows(500));
+  const Relation live = run(database_->create_view("live", from(busy))).value();
+  begin_writing(busy);
+  simulation_.run_for(100ms);
+  const auto before = store_->version();
+  std::vector<Relation> views;
+  for (int number = 0; number < 30; ++number)
+    views.push_back(
+        run(database_->create_view("v" + std::to_string(number), from(orders))).value());
+  for (const Relation& view : views) settle(view);
+  std::size_t rows_max = 0;
+  for (const storage::ChangeRecord& record : run(store_->log().read(before, all_records)).value()) {
+    std::size_t rows = 0;
+    for (const Relation& view : views) rows += record.of(view.info().rows.id()).size();
+    rows_max = std::max(rows_max, rows);
+  }
+  EXPECT_GT(rows_max, 16u);
+  EXPECT_LE(rows_max, 4'096u) << "30 times 500, did each take all that it may";
+  for (const Relation& view : views) EXPECT_EQ(database_->status(view)->counts.backfill_rows, 500u);
+}
+
+/// So little is taken at once that views take turns.
+class TurnsTest : public BusyTest {
+ protected:
+  TurnsTest() : BusyTest({.backfill_rows = 1}) {}
+};
+
+TEST_F(TurnsTest, AreNotForViewsThatWaitForThoseTheyRead) {
+  const Relation orders = make_table("orders");
+  const Relation busy = make_table("busy");
+  insert(orders, many_rows(100));
+  const Relation live = run(database_->create_view("live", from(busy))).value();
+  settle(live);
+  const Relation first = run(database_->create_view("first", from(orders))).value();
+  const Relation second = run(database_->create_view("second", from(first))).value();
+  const Relation third = run(database_->create_view("third", from(second))).value();
+  insert(busy, {{1, "apples", 1}});
+  ASSERT_EQ(database_->status(first)->phase, ViewPhase::backfilling);
+  // Nothing is written any more, and each step has to lead to the next one.
+  simulation_.run_for(900ms);
+  for (const Relation& view : {first, second, third})
+    EXPECT_EQ(database_->status(view)->phase, ViewPhase::live) << view.name();
+  auto scan = database_->read().scan(third);
+  EXPECT_EQ(run(scan.next(1'000)).value().size(), 100u);
 }
 
 /// Workers answer when nobody waits any more.

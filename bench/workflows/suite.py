@@ -1,4 +1,4 @@
-"""Workflows: the engine on a store, beside RocksDB alone writing as often."""
+"""Workflows: the engine beside RocksDB alone writing as often, and beside pgbench."""
 
 from harness.bars import Bar, at_least, at_most
 from harness.beside_raw import BesideRaw, middle, ratio
@@ -10,6 +10,10 @@ WORKLOADS = [
     ("race", "of 1,000 executions 500 decide: from the deciding one until the others are cancelled"),
     ("finished", "`cycle_buffered` with 1 M finished executions present, by the same without"),
     ("coroutines", "steps of durable coroutines with five of them, 256 in flight, `durable`"),
+    ("postgres_cycle", "executions made, claimed and completed on PostgreSQL, 64 in flight, by the"
+     " tps of `pgbench -N -c 16 -j 2` on the same server"),
+    ("postgres_dispatch", "from making an execution until a waiting worker of another engine on the"
+     " same PostgreSQL has it, idle"),
 ]
 
 
@@ -27,12 +31,16 @@ BARS = {
     "finished": lambda results: [Bar("workflows_finished_ratio", middle(results), at_least(0.9))],
     "coroutines": lambda results: [
         Bar("workflows_coroutine_steps_per_second", middle(results), at_least(8_000))],
+    "postgres_cycle": lambda results: [
+        Bar("workflows_postgres_cycle_vs_pgbench", middle(results), at_least(1.0))],
+    "postgres_dispatch": lambda results: [
+        Bar("workflows_postgres_dispatch_p50_ms", middle(results), at_most(10))],
 }
 
 
 class Workflows(BesideRaw):
     name = "workflows"
-    summary = "executions, chains and races of them, on the embedded store"
+    summary = "executions, chains and races of them, on the embedded store and on PostgreSQL"
     descriptions = WORKLOADS
     bars = BARS
     only_weir = {name for name, _ in WORKLOADS} - {"cycle_durable"}

@@ -19,6 +19,8 @@ using storage::Workload;
 void coroutines();
 
 const std::vector<Workload>& weir_workloads();
+/// On PostgreSQL.
+const std::vector<Workload>& postgres_workloads();
 const std::vector<Workload>& raw_workloads();
 
 }  // namespace weir::bench::workflows

@@ -1,0 +1,238 @@
+#include <weir/flow/workflow/postgres/internal/postgres_store.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/postgres/internal/cancel_members.hpp>
+#include <weir/flow/workflow/postgres/internal/failure.hpp>
+#include <weir/flow/workflow/postgres/internal/news.hpp>
+#include <weir/flow/workflow/postgres/internal/schema.hpp>
+#include <weir/runtime/try.hpp>
+
+namespace weir::flow::workflow::postgres::internal {
+namespace {
+
+namespace db = storage::postgres;
+using ContextRef = std::shared_ptr<Context>;
+
+/// Passes on what batches of this engine, and of others, mean for those who wait here.
+struct Ears {
+  explicit Ears(ContextRef shared) : context(std::move(shared)) {}
+
+  void note(const Effects& effects) const {
+    for (const std::string& lane : effects.lanes) context->gates.wake(lane);
+    if (effects.due && *effects.due < effects.at + context->options.poll) {
+      keeper.send<Look>(effects.due);
+    }
+    if (effects.has_cancels) keeper.send<Dispatch>();
+  }
+  void hear(const db::Notification& notification) const {
+    if (notification.may_have_missed) {
+      context->gates.wake_all();
+      keeper.send<Look>();
+      keeper.send<Dispatch>();
+      return;
+    }
+    const auto news = read_news(*context, notification.payload);
+    if (!news) return;
+    switch (news->kind) {
+      case NewsKind::ready: context->gates.wake(news->lane); break;
+      case NewsKind::due: keeper.send<Look>(); break;
+      case NewsKind::cancel: keeper.send<Dispatch>(); break;
+      case NewsKind::owners: keeper.send<Share>(); break;
+    }
+  }
+
+  ContextRef context;
+  KeeperRef keeper;
+};
+
+template <class T>
+Task<Result<T>> told_of(Task<Result<T>> task) {
+  auto result = co_await std::move(task);
+  if (!result) co_return told(result.error());
+  co_return result;
+}
+
+Task<Result<>> submit(BatchRef batches, JobRef job) {
+  auto done = co_await batches.ask<Submit>(std::move(job)).within(forever);
+  if (!done) co_return done.error();
+  co_return {};
+}
+
+Task<Result<std::vector<Claimed>>> claim_on(ContextRef context, BatchRef batches,
+                                            ClaimRequest request, bool waits) {
+  for (;;) {
+    const Gates::Gate gate = context->gates.of(request.lane);
+    const std::uint64_t seen = gate->published();
+    auto job = std::make_shared<ClaimJob>(context->pool.system().random(), request);
+    WEIR_CO_TRY_VOID(co_await submit(batches, job));
+    auto claimed = job->take();
+    const bool is_over = !claimed || !claimed->empty() || request.executions_max == 0;
+    if (is_over || !waits) co_return claimed;
+    WEIR_CO_TRY_VOID(co_await gate->wait_until(seen + 1));
+  }
+}
+
+Task<Result<CancelResult>> cancel_on(ContextRef context, BatchRef batches, WorkflowId workflow,
+                                     CancelPolicy policy, std::string reason) {
+  const auto mark = [=](Draft& draft) {
+    return workflow::internal::cancel(draft, workflow, policy, reason);
+  };
+  using Mark = workflow::internal::CommandOf<std::decay_t<decltype(mark)>>;
+  const bool is_first = context->cancelling.begin(workflow);
+  auto command = std::make_shared<Mark>(mark);
+  auto job = std::make_shared<CommandJob>(context->pool.system().random(), command);
+  Result<> done = co_await submit(batches, job);
+  Result<bool> marked = done ? command->take() : Result<bool>(done.error());
+  CancelResult result;
+  Error error = marked.error();
+  if (marked && *marked && is_first) {
+    auto cancelled = co_await cancel_all_members(context, batches, workflow);
+    error = cancelled.error();
+    if (cancelled) result.cancelled = *std::move(cancelled);
+  }
+  if (is_first) context->cancelling.end(workflow);
+  if (error.code()) co_return told(error);
+  result.is_new = *marked;
+  co_return result;
+}
+
+Task<Result<std::vector<WorkflowId>>> read_workflows(ContextRef context, Partition partition,
+                                                     std::optional<WorkflowId> after,
+                                                     std::size_t workflows_max) {
+  WEIR_CO_TRY(rows, co_await context->pool.execute(
+                        db::Statement("select key from workflow_workflows where partition = $1"
+                                      " and key > $2 order by key limit $3",
+                                      std::int64_t{partition.number},
+                                      after ? encode_key(*after) : db::Bytes(),
+                                      static_cast<std::int64_t>(workflows_max))
+                            .about("workflow_workflows")));
+  std::vector<WorkflowId> found;
+  for (const db::Row row : rows) {
+    WEIR_CO_TRY(id, key_in<WorkflowId>(row));
+    found.push_back(id);
+  }
+  co_return found;
+}
+
+using Numbered = std::vector<std::pair<std::uint64_t, Notice>>;
+
+Task<Result<Numbered>> read_notices(ContextRef context, std::uint64_t from,
+                                    std::size_t notices_max) {
+  const auto first = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(from, std::numeric_limits<std::int64_t>::max()));
+  WEIR_CO_TRY(rows, co_await context->pool.execute(
+                        db::Statement("select number, record from workflow_notices"
+                                      " where number >= $1 order by number limit $2",
+                                      first, static_cast<std::int64_t>(notices_max))
+                            .about("workflow_notices")));
+  Numbered found;
+  for (const db::Row row : rows) {
+    WEIR_CO_TRY(number, row.get<std::uint64_t>(0));
+    WEIR_CO_TRY(notice, value_in<Notice>(row));
+    found.emplace_back(number, std::move(notice));
+  }
+  co_return found;
+}
+
+}  // namespace
+
+Task<Result<std::shared_ptr<PostgresStore>>> PostgresStore::open(ActorSystem* system,
+                                                                 Options options,
+                                                                 std::function<Time()> clock) {
+  auto pool = db::Pool::open(*system, options.database);
+  if (!pool) co_return told(pool.error());
+  auto identity = co_await prepare_schema(*pool);
+  if (!identity) co_return told(identity.error());
+  auto context = std::make_shared<Context>(*pool, std::move(options));
+  context->owner = static_cast<std::int64_t>(system->random() >> 1U);
+  context->identity = *identity;
+  context->channel = "weir_workflow_" + std::to_string(*identity);
+  context->clock = std::move(clock);
+  auto store = std::make_shared<PostgresStore>(context);
+  WEIR_CO_TRY_VOID(co_await told_of(store->begin()));
+  co_return store;
+}
+
+Task<Result<>> PostgresStore::begin() {
+  WEIR_CO_TRY(rows, co_await context_->pool.execute(db::Statement("select clock_timestamp()")));
+  WEIR_CO_TRY(time, rows[0].get<Time>(0));
+  auto ears = std::make_shared<Ears>(context_);
+  const SpawnOptions batching{.name = "workflow batches", .mailbox_capacity = unbounded};
+  batches_ = system().spawn<BatchActor>(
+      batching, context_, [ears](const Effects& effects) { ears->note(effects); }, time);
+  const SpawnOptions keeping{.name = "workflow keeper", .mailbox_capacity = unbounded};
+  keeper_ = ears->keeper = system().spawn<KeeperActor>(keeping, context_, batches_);
+  auto listener = db::Listener::open(
+      system(), context_->options.database, {context_->channel},
+      [ears](const db::Notification& notification) { ears->hear(notification); });
+  if (!listener) co_return listener.error();
+  listener_ = *std::move(listener);
+  WEIR_CO_TRY_VOID(co_await keeper_.ask<BeginKeeping>().within(forever));
+  co_return {};
+}
+
+Task<Result<>> PostgresStore::run(std::shared_ptr<Command> command) {
+  return submit(batches_, std::make_shared<CommandJob>(system().random(), std::move(command)));
+}
+
+Task<Result<std::vector<Claimed>>> PostgresStore::claim(ClaimRequest request, bool waits) {
+  return claim_on(context_, batches_, std::move(request), waits);
+}
+
+Task<Result<CancelResult>> PostgresStore::cancel(WorkflowId workflow, CancelPolicy policy,
+                                                 std::string reason) {
+  return cancel_on(context_, batches_, workflow, policy, std::move(reason));
+}
+
+Task<Result<std::vector<SetAside>>> PostgresStore::set_aside() {
+  const KeeperRef keeper = keeper_;
+  co_return co_await keeper.ask<ListSetAside>().within(forever);
+}
+
+Task<Result<std::vector<ExecutionId>>> PostgresStore::members(WorkflowId workflow,
+                                                              std::optional<ExecutionId> after,
+                                                              std::size_t members_max) {
+  return told_of(read_members(context_, workflow, after, members_max));
+}
+
+Task<Result<std::vector<WorkflowId>>> PostgresStore::workflows(Partition partition,
+                                                               std::optional<WorkflowId> after,
+                                                               std::size_t workflows_max) {
+  return told_of(read_workflows(context_, partition, after, workflows_max));
+}
+
+Task<Result<Numbered>> PostgresStore::notices(std::uint64_t from, std::size_t notices_max) {
+  return told_of(read_notices(context_, from, notices_max));
+}
+
+Task<Result<>> PostgresStore::close() {
+  if (is_closed_.exchange(true)) co_return {};
+  if (listener_) listener_->close();
+  context_->gates.close(Error(Errc::closed, "the workflow engine was closed"));
+  static_cast<void>(co_await keeper_.ask<StopKeeping>().within(forever));
+  auto stopped = co_await batches_.ask<StopBatches>().within(forever);
+  context_->pool.close();
+  if (!stopped) co_return stopped.error();
+  co_return {};
+}
+
+void PostgresStore::abandon() noexcept {
+  if (is_closed_.exchange(true)) return;
+  if (listener_) listener_->close();
+  context_->gates.close(Error(Errc::closed, "the workflow engine was closed"));
+  keeper_.stop();
+  batches_.stop();
+  context_->pool.close();
+}
+
+Task<Result<>> PostgresStore::settle() {
+  const KeeperRef keeper = keeper_;
+  WEIR_CO_TRY_VOID(co_await keeper.ask<Settle>().within(forever));
+  co_return {};
+}
+
+}  // namespace weir::flow::workflow::postgres::internal

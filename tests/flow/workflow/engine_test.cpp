@@ -4,14 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include <weir/runtime/sequence_barrier.hpp>
 #include <weir/tests/flow/workflow/support/engine_fixture.hpp>
+#include <weir/tests/flow/workflow/support/patient.hpp>
 
 namespace weir::flow::workflow {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ask;
 using testing::EngineTest;
+using testing::IsTaken;
+using testing::Patient;
+using testing::Take;
+using testing::Taken;
 
 NewExecution work(std::string payload) { return {.kind = "work", .payload = std::move(payload)}; }
 
@@ -117,44 +122,6 @@ TEST_F(EngineTest, TheMostUrgentIsClaimedFirstByWhoIsAbleTo) {
   EXPECT_EQ(claimed[0].handle.execution, special);
 }
 
-struct Take {};
-struct IsTaken {
-  using Reply = bool;
-};
-struct Taken {
-  using Reply = ExecutionId;
-};
-
-/// Waits for something to do.
-class Patient final : public Actor<Take, IsTaken, Taken> {
- public:
-  static constexpr bool interleaves = true;
-
-  explicit Patient(const Engine* engine) : engine_(engine) {}
-
-  Task<> on(Take) {
-    auto claimed = co_await engine_->next({.worker = "patient"});
-    if (!claimed) co_return;
-    taken_ = claimed->at(0).handle.execution;
-    has_taken_.publish(1);
-  }
-  bool on(IsTaken) const { return has_taken_.published() > 0; }
-  Task<Result<ExecutionId>> on(Taken) {
-    if (auto taken = co_await has_taken_.wait_until(1); !taken) co_return taken.error();
-    co_return taken_;
-  }
-
- private:
-  const Engine* engine_;
-  ExecutionId taken_;
-  SequenceBarrier has_taken_;
-};
-
-template <class Message, class Ref>
-Task<Result<typename Message::Reply>> ask(Ref actor) {
-  co_return co_await actor.template ask<Message>();
-}
-
 TEST_F(EngineTest, WhoWaitsIsWokenByWhatArrives) {
   auto patient = system().spawn<Patient>(&engine());
   patient.send<Take>();
@@ -164,7 +131,7 @@ TEST_F(EngineTest, WhoWaitsIsWokenByWhatArrives) {
   pass(4s);
   EXPECT_FALSE(run(ask<IsTaken>(patient)).value());
   pass(2s);
-  EXPECT_EQ(run(ask<Taken>(patient)).value(), id);
+  EXPECT_EQ(run(ask<Taken>(patient)).value().handle.execution, id);
 }
 
 TEST_F(EngineTest, AGraphRunsInTheOrderOfItsEdgesAndPassesResultsOn) {

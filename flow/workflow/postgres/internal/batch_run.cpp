@@ -34,6 +34,10 @@ constexpr const char* notices_text =
     " unnest($2::text[], $3::text[], $4::bytea[]) with ordinality as u (kind, space, record, "
     "place)";
 
+/// Records that many others need as well.
+template <class R>
+constexpr bool is_shared = std::is_same_v<R, Lane> || std::is_same_v<R, Keyring>;
+
 template <class R>
 bool is_newly_listed(const Slot<R>& slot) {
   return slot.standing() == Standing::listed && slot.stored != Standing::listed;
@@ -114,11 +118,11 @@ Result<> BatchRun::keep_records(const std::vector<KeyOf<R>>& keys, const Rows& r
 }
 
 /// In the order of kinds, and of keys within each, so that two batches seldom wait for each other.
-void BatchRun::ask_records(Missing& missing, bool has_lanes, Questions& questions) {
+void BatchRun::ask_records(Missing& missing, bool has_shared, Questions& questions) {
   missing.each([&](auto& list) {
     using R = typename std::remove_cvref_t<decltype(list)>::Record;
     auto& keys = list.keys;
-    if (keys.empty() || (std::is_same_v<R, Lane> && !has_lanes)) return;
+    if (keys.empty() || (is_shared<R> && !has_shared)) return;
     std::ranges::sort(keys);
     const auto repeated = std::ranges::unique(keys);
     keys.erase(repeated.begin(), repeated.end());
@@ -180,7 +184,7 @@ Task<Result<>> BatchRun::read_first() {
   const std::size_t before = questions.statements.size();
   ask_records(missing, false, questions);
   ask_candidates(questions);
-  // Everybody needs the lanes: they are locked after all else, and not for long.
+  // Those that everybody needs are locked after all else, and not for long.
   if (questions.statements.size() == before) ask_records(missing, true, questions);
   WEIR_CO_TRY_VOID(co_await ask(std::move(questions)));
   drop_disowned();

@@ -76,7 +76,7 @@ class BatchRun {
   Task<Result<>> ask(Questions questions);
   void ask_time(Questions& questions);
   void ask_ownership(Questions& questions);
-  void ask_records(Missing& missing, bool has_lanes, Questions& questions);
+  void ask_records(Missing& missing, bool has_shared, Questions& questions);
   template <class R>
   Result<> keep_records(const std::vector<workflow::internal::KeyOf<R>>& keys, const Rows& rows);
   void ask_candidates(Questions& questions);

@@ -29,16 +29,6 @@ constexpr const char* due_text =
 
 db::Statement by_index() { return "select set_config('enable_seqscan', 'off', true)"; }
 
-/// The end of all first: what is over need not be tried again.
-Result<bool> meet_execution(Draft& draft, const ExecutionId& id) {
-  using namespace workflow::internal;
-  for (auto* meet : {&expire_execution, &expire_attempt, &expire_lease, &promote_due}) {
-    auto met = meet(draft, id);
-    if (!met || *met) return met;
-  }
-  return false;
-}
-
 /// Nothing in particular is to blame for it.
 bool is_general(const Error& error) {
   return error == Errc::unavailable || error == Errc::closed || error == Errc::retry_exhausted ||
@@ -135,7 +125,8 @@ Task<typename workflow::internal::CommandOf<Function>::Outcome> KeeperActor::cal
 }
 
 Task<> KeeperActor::meet(ExecutionId id, bool* has_failed) {
-  auto met = co_await call(id.partition, [id](Draft& draft) { return meet_execution(draft, id); });
+  auto met = co_await call(id.partition,
+                           [id](Draft& draft) { return workflow::internal::meet_due(draft, id); });
   if (!met) *has_failed = true;
 }
 

@@ -22,10 +22,12 @@ struct Kinds {
 // Applied anywhere, a list never changes: a new kind of record is a new list, and a new migration.
 using FirstKinds = Kinds<ExecutionSpec, Execution, Attempt, ExecutionResult, Workflow, Staged, Edge,
                          EdgeGroup, Links, Idempotency, Lane>;
+using SignalKinds = Kinds<Suspension, Signal, SignalUse, Mailbox, Keyring>;
 
 template <class R>
 struct HasTable {
-  static_assert(FirstKinds::has<R>, "this kind of record is in no migration: add it to one");
+  static_assert(FirstKinds::has<R> || SignalKinds::has<R>,
+                "this kind of record is in no migration: add it to one");
 };
 [[maybe_unused]] const workflow::internal::PerRecord<HasTable> every_kind_has_a_table;
 
@@ -111,7 +113,8 @@ Task<Result<bool>> renew_checks(db::Transaction transaction, std::string wanted)
 std::vector<db::Migration> migrations() {
   return {{"facts, notices and owners", shared_script},
           {"records", FirstKinds::script()},
-          {"indexes of records", index_script}};
+          {"indexes of records", index_script},
+          {"suspensions and signals", SignalKinds::script()}};
 }
 
 Task<Result<std::uint64_t>> prepare_schema(db::Pool pool) {

@@ -9,6 +9,7 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/postgres/internal/schema.hpp>
 #include <weir/flow/workflow/postgres/open.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/when_all.hpp>

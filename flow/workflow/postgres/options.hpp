@@ -17,8 +17,8 @@ struct Options {
 
   /// Calls that are committed together at most.
   std::size_t batch_max = 256;
-  /// Batches that are under way at once.
-  std::size_t batches_max = 2;
+  /// Batches that are under way at once. More are smaller, and wait for each other in lanes.
+  std::size_t batches_max = 1;
   /// How often a batch is tried that meets others; `retry_exhausted` afterwards.
   unsigned attempts_max = 3;
   /// How often a batch is tried whose connection was lost; `unavailable` afterwards. Before each

@@ -13,7 +13,7 @@ using testing::RandomRun;
 
 // WEIR_SEED=n runs one of them again.
 TEST(Model, RandomWorkflowsAreWhatTheModelSaysAfterEveryStep) {
-  const auto count = testing::board_size(static_cast<std::size_t>(weir::testing::scaled(6000)), 6);
+  const auto count = testing::board_size(static_cast<std::size_t>(weir::testing::scaled(6000)), 20);
   for (const std::uint64_t seed : storage::test::seeds(count)) {
     RandomRun run(seed);
     std::string problem;

@@ -119,7 +119,7 @@ Result<> BatchRun::keep_records(const std::vector<KeyOf<R>>& keys, const Rows& r
 
 /// In the order of kinds, and of keys within each, so that two batches seldom wait for each other.
 void BatchRun::ask_records(Missing& missing, bool has_shared, Questions& questions) {
-  missing.each([&](auto& list) {
+  const auto ask = [&](auto& list) {
     using R = typename std::remove_cvref_t<decltype(list)>::Record;
     auto& keys = list.keys;
     if (keys.empty() || (is_shared<R> && !has_shared)) return;
@@ -128,7 +128,11 @@ void BatchRun::ask_records(Missing& missing, bool has_shared, Questions& questio
     keys.erase(repeated.begin(), repeated.end());
     questions.add(Table<R>::get().read(keys),
                   [this, keys](const Rows& rows) { return keep_records<R>(keys, rows); });
-  });
+    keys.clear();
+  };
+  // What belongs to an execution is read when that is locked.
+  ask(missing.of<Execution>());
+  missing.each(ask);
 }
 
 void BatchRun::ask_candidates(Questions& questions) {

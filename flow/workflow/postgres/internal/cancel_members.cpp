@@ -50,7 +50,7 @@ Task<Result<Ids>> cancel_all_members(std::shared_ptr<const Context> context, Bat
     };
     using Piece = workflow::internal::CommandOf<std::decay_t<decltype(function)>>;
     auto command = std::make_shared<Piece>(function);
-    auto job = std::make_shared<CommandJob>(context->pool.system().random(), command);
+    auto job = std::make_shared<CommandJob>(context->random(), command);
     WEIR_CO_TRY_VOID(co_await batches.ask<Submit>(job).within(forever));
     auto outcome = command->take();
     if (!outcome) co_return outcome.error();

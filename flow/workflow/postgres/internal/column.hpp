@@ -73,6 +73,27 @@ Column<R> fixed_column(std::string name, std::string definition, Get get) {
   return made;
 }
 
+/// Whether such a record is made once, under a key that is new: it need not be looked for.
+template <class R>
+inline constexpr bool is_made_once = false;
+template <>
+inline constexpr bool is_made_once<ExecutionSpec> = true;
+template <>
+inline constexpr bool is_made_once<Execution> = true;
+template <>
+inline constexpr bool is_made_once<Attempt> = true;
+
+/// Whether who needs such a record has locked the execution that it belongs to, or it never
+/// changes: it need not be locked as well.
+template <class R>
+inline constexpr bool is_locked_by_execution = false;
+template <>
+inline constexpr bool is_locked_by_execution<ExecutionSpec> = true;
+template <>
+inline constexpr bool is_locked_by_execution<Attempt> = true;
+template <>
+inline constexpr bool is_locked_by_execution<ExecutionResult> = true;
+
 /// The columns of a kind of record beside key and record: none, unless it is said here.
 template <class R>
 struct Columns {

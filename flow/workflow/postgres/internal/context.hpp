@@ -36,8 +36,12 @@ struct Context {
   Context(storage::postgres::Pool shared, Options chosen)
       : pool(std::move(shared)), options(std::move(chosen)) {}
 
+  /// Random numbers that no other process has: those of systems are the same for the same seed.
+  std::uint64_t random() const { return pool.system().random() ^ salt; }
+
   storage::postgres::Pool pool;
   Options options;
+  std::uint64_t salt = 0;
   /// Of this engine among those that share the database.
   std::int64_t owner = 0;
   std::uint64_t identity = 0;

@@ -117,8 +117,8 @@ Task<typename workflow::internal::CommandOf<Function>::Outcome> KeeperActor::cal
     co_return Error(Errc::stale_lease, to_string(partition) + " has another owner");
   }
   auto command = std::make_shared<workflow::internal::CommandOf<Function>>(std::move(function));
-  auto job =
-      std::make_shared<CommandJob>(random(), command, Owned{partition.number, owned->second});
+  auto job = std::make_shared<CommandJob>(context_->random(), command,
+                                          Owned{partition.number, owned->second});
   auto done = co_await batches_.ask<Submit>(std::move(job)).within(forever);
   if (!done) co_return done.error();
   co_return command->take();

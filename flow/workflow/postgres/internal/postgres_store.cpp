@@ -17,6 +17,10 @@ namespace {
 namespace db = storage::postgres;
 using ContextRef = std::shared_ptr<Context>;
 
+/// The time, and a number that no other process has.
+constexpr const char* begin_text =
+    "select clock_timestamp(), ('x' || left(md5(gen_random_uuid()::text), 16))::bit(64)::int8";
+
 /// Passes on what batches of this engine, and of others, mean for those who wait here.
 struct Ears {
   explicit Ears(ContextRef shared) : context(std::move(shared)) {}
@@ -31,6 +35,7 @@ struct Ears {
   void hear(const db::Notification& notification) const {
     if (notification.may_have_missed) {
       context->gates.wake_all();
+      keeper.send<Share>();
       keeper.send<Look>();
       keeper.send<Dispatch>();
       return;
@@ -67,7 +72,7 @@ Task<Result<std::vector<Claimed>>> claim_on(ContextRef context, BatchRef batches
   for (;;) {
     const Gates::Gate gate = context->gates.of(request.lane);
     const std::uint64_t seen = gate->published();
-    auto job = std::make_shared<ClaimJob>(context->pool.system().random(), request);
+    auto job = std::make_shared<ClaimJob>(context->random(), request);
     WEIR_CO_TRY_VOID(co_await submit(batches, job));
     auto claimed = job->take();
     const bool is_over = !claimed || !claimed->empty() || request.executions_max == 0;
@@ -84,7 +89,7 @@ Task<Result<CancelResult>> cancel_on(ContextRef context, BatchRef batches, Workf
   using Mark = workflow::internal::CommandOf<std::decay_t<decltype(mark)>>;
   const bool is_first = context->cancelling.begin(workflow);
   auto command = std::make_shared<Mark>(mark);
-  auto job = std::make_shared<CommandJob>(context->pool.system().random(), command);
+  auto job = std::make_shared<CommandJob>(context->random(), command);
   Result<> done = co_await submit(batches, job);
   Result<bool> marked = done ? command->take() : Result<bool>(done.error());
   CancelResult result;
@@ -148,7 +153,6 @@ Task<Result<std::shared_ptr<PostgresStore>>> PostgresStore::open(ActorSystem* sy
   auto identity = co_await prepare_schema(*pool);
   if (!identity) co_return told(identity.error());
   auto context = std::make_shared<Context>(*pool, std::move(options));
-  context->owner = static_cast<std::int64_t>(system->random() >> 1U);
   context->identity = *identity;
   context->channel = "weir_workflow_" + std::to_string(*identity);
   context->clock = std::move(clock);
@@ -158,8 +162,11 @@ Task<Result<std::shared_ptr<PostgresStore>>> PostgresStore::open(ActorSystem* sy
 }
 
 Task<Result<>> PostgresStore::begin() {
-  WEIR_CO_TRY(rows, co_await context_->pool.execute(db::Statement("select clock_timestamp()")));
+  WEIR_CO_TRY(rows, co_await context_->pool.execute(db::Statement(begin_text)));
   WEIR_CO_TRY(time, rows[0].get<Time>(0));
+  WEIR_CO_TRY(salt, rows[0].get<std::int64_t>(1));
+  context_->salt = static_cast<std::uint64_t>(salt);
+  context_->owner = static_cast<std::int64_t>(context_->salt >> 1U);
   auto ears = std::make_shared<Ears>(context_);
   const SpawnOptions batching{.name = "workflow batches", .mailbox_capacity = unbounded};
   batches_ = system().spawn<BatchActor>(
@@ -176,7 +183,7 @@ Task<Result<>> PostgresStore::begin() {
 }
 
 Task<Result<>> PostgresStore::run(std::shared_ptr<Command> command) {
-  return submit(batches_, std::make_shared<CommandJob>(system().random(), std::move(command)));
+  return submit(batches_, std::make_shared<CommandJob>(context_->random(), std::move(command)));
 }
 
 Task<Result<std::vector<Claimed>>> PostgresStore::claim(ClaimRequest request, bool waits) {

@@ -38,7 +38,7 @@ std::string insert_text(const std::string& table, const std::vector<ColumnText>&
 
 }  // namespace
 
-TableTexts make_texts(std::string table, const std::vector<ColumnText>& columns) {
+TableTexts make_texts(std::string table, const std::vector<ColumnText>& columns, bool locks) {
   TableTexts texts;
   std::vector<ColumnText> changing;
   std::string definitions;
@@ -53,8 +53,8 @@ TableTexts make_texts(std::string table, const std::vector<ColumnText>& columns)
   }
   texts.create = "create table " + table + " (key bytea primary key" + definitions +
                  ", record bytea not null) with (fillfactor = 80);\n";
-  texts.read =
-      "select key, record from " + table + " where key = any($1::bytea[]) order by key for update";
+  texts.read = "select key, record from " + table + " where key = any($1::bytea[])" +
+               (locks ? " order by key for update" : "");
   texts.insert = insert_text(table, columns);
   texts.upsert = texts.insert + " on conflict (key) do update set " + taken;
   texts.update = "update " + table + " t set " + assigned + " from " + rows_of(changing) +

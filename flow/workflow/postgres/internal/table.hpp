@@ -37,7 +37,7 @@ struct ColumnText {
   std::string sent_as;
   bool is_fixed;
 };
-TableTexts make_texts(std::string table, const std::vector<ColumnText>& columns);
+TableTexts make_texts(std::string table, const std::vector<ColumnText>& columns, bool locks);
 
 /// How a kind of record is read and written: all of a batch in one statement.
 ///
@@ -67,7 +67,7 @@ class Table {
       const auto& slot = slots.slots.find(key)->second;
       const bool was_there = slot.stored != workflow::internal::Standing::absent;
       if (slot.current) {
-        auto& list = was_there ? changed : slot.is_read ? made : put;
+        auto& list = was_there ? changed : slot.is_read || is_made_once<R> ? made : put;
         list.push_back({&key, &*slot.current});
       } else if (was_there || !slot.is_read) {
         removed.push_back(key);
@@ -83,7 +83,9 @@ class Table {
   }
 
  private:
-  Table() : columns_(Columns<R>::list()), texts_(make_texts(table_of<R>(), named(columns_))) {}
+  Table()
+      : columns_(Columns<R>::list()),
+        texts_(make_texts(table_of<R>(), named(columns_), !is_locked_by_execution<R>)) {}
 
   static std::vector<ColumnText> named(const std::vector<Column<R>>& columns) {
     std::vector<ColumnText> names;

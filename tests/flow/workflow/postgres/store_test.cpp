@@ -153,6 +153,13 @@ TEST_F(StoreTest, WhatIsDueInAPartitionOfAnotherEngineIsDoneByThatOne) {
   }
 }
 
+TEST_F(StoreTest, EnginesOfProcessesWithTheSameSeedAreNotTheSame) {
+  ActorSystem other{weir::testing::quiet()};
+  const Engine first = open();
+  const Engine second = other.run(postgres::open(&other, options_for(server()))).value();
+  EXPECT_EQ(query("select count(*) from workflow_owners"), "2");
+}
+
 TEST_F(StoreTest, PartitionsAreSharedAndThoseOfTheDeadAreTakenOver) {
   const auto owned = [&](const char* text) { return query(text); };
   const Engine first = open();

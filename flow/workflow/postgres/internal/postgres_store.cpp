@@ -9,6 +9,8 @@
 #include <weir/flow/workflow/postgres/internal/failure.hpp>
 #include <weir/flow/workflow/postgres/internal/news.hpp>
 #include <weir/flow/workflow/postgres/internal/schema.hpp>
+#include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow::postgres::internal {
@@ -67,16 +69,45 @@ Task<Result<>> submit(BatchRef batches, JobRef job) {
   co_return {};
 }
 
+/// Also for who has given up meanwhile: what was claimed must not be forgotten.
+Task<Result<>> submit_to_the_end(BatchRef batches, JobRef job) {
+  const CancellationShield shield;
+  co_return co_await submit(std::move(batches), std::move(job));
+}
+
+/// Others need not wait until the leases expire.
+Task<> give_back(ContextRef context, BatchRef batches, std::vector<Claimed> claimed) {
+  for (const Claimed& one : claimed) {
+    const auto give = [handle = one.handle](Draft& draft) {
+      return workflow::internal::delay(draft, handle, draft.now());
+    };
+    using Give = workflow::internal::CommandOf<std::decay_t<decltype(give)>>;
+    auto job = std::make_shared<CommandJob>(context->random(), std::make_shared<Give>(give));
+    static_cast<void>(co_await submit_to_the_end(batches, std::move(job)));
+  }
+}
+
+Task<> open_when_cancelled(CancellationToken token, Gates::Gate gate) {
+  if (auto cancelled = co_await token.cancelled(); cancelled) gate->publish(gate->published() + 1);
+}
+
 Task<Result<std::vector<Claimed>>> claim_on(ContextRef context, BatchRef batches,
                                             ClaimRequest request, bool waits) {
   for (;;) {
     const Gates::Gate gate = context->gates.of(request.lane);
     const std::uint64_t seen = gate->published();
     auto job = std::make_shared<ClaimJob>(context->random(), request);
-    WEIR_CO_TRY_VOID(co_await submit(batches, job));
+    WEIR_CO_TRY_VOID(co_await submit_to_the_end(batches, job));
     auto claimed = job->take();
+    if (claimed && current_cancellation().is_cancelled()) {
+      co_await give_back(context, batches, *std::move(claimed));
+      co_return Error(weir::Errc::cancelled);
+    }
     const bool is_over = !claimed || !claimed->empty() || request.executions_max == 0;
-    if (is_over || !waits) co_return claimed;
+    const bool has_given_up = request.until && request.until->is_cancelled();
+    if (is_over || !waits || has_given_up) co_return claimed;
+    TaskScope watch;  // goes with the wait
+    if (request.until) watch.spawn(open_when_cancelled(*request.until, gate));
     WEIR_CO_TRY_VOID(co_await gate->wait_until(seen + 1));
   }
 }

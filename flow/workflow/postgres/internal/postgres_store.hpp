@@ -43,6 +43,7 @@ class PostgresStore final : public workflow::internal::WorkflowStore {
                                                   std::size_t workflows_max) override;
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) override;
+  Time time() const override { return context_->clock ? context_->clock() : WorkflowStore::time(); }
   Task<Result<>> close() override;
   bool is_closed() const override { return is_closed_.load(); }
   void abandon() noexcept override;

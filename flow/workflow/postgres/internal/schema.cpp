@@ -23,10 +23,11 @@ struct Kinds {
 using FirstKinds = Kinds<ExecutionSpec, Execution, Attempt, ExecutionResult, Workflow, Staged, Edge,
                          EdgeGroup, Links, Idempotency, Lane>;
 using SignalKinds = Kinds<Suspension, Signal, SignalUse, Mailbox, Keyring>;
+using JournalKinds = Kinds<JournalHead, JournalEntry>;
 
 template <class R>
 struct HasTable {
-  static_assert(FirstKinds::has<R> || SignalKinds::has<R>,
+  static_assert(FirstKinds::has<R> || SignalKinds::has<R> || JournalKinds::has<R>,
                 "this kind of record is in no migration: add it to one");
 };
 [[maybe_unused]] const workflow::internal::PerRecord<HasTable> every_kind_has_a_table;
@@ -114,7 +115,8 @@ std::vector<db::Migration> migrations() {
   return {{"facts, notices and owners", shared_script},
           {"records", FirstKinds::script()},
           {"indexes of records", index_script},
-          {"suspensions and signals", SignalKinds::script()}};
+          {"suspensions and signals", SignalKinds::script()},
+          {"journals", JournalKinds::script()}};
 }
 
 Task<Result<std::uint64_t>> prepare_schema(db::Pool pool) {

@@ -5,6 +5,7 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/schedule.hpp>
 #include <weir/flow/workflow/postgres/internal/news.hpp>
+#include <weir/flow/workflow/postgres/internal/notices.hpp>
 #include <weir/flow/workflow/postgres/internal/table.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/runtime/when_all.hpp>
@@ -25,14 +26,6 @@ constexpr const char* candidates_text =
     "select key, record from workflow_executions"
     " where is_ready and lane = $1 and capabilities <@ $2::text[] and key <> all($3::bytea[])"
     " order by priority desc, eligible_at, key limit $4 for update skip locked";
-
-constexpr const char* notices_text =
-    "with counted as (update workflow_counters set value = value + $1 where name = 'notices'"
-    " returning value)"
-    " insert into workflow_notices (number, kind, space, record)"
-    " select counted.value - $1 + u.place, u.kind, u.space, u.record from counted,"
-    " unnest($2::text[], $3::text[], $4::bytea[]) with ordinality as u (kind, space, record, "
-    "place)";
 
 /// Records that many others need as well.
 template <class R>
@@ -250,21 +243,6 @@ void BatchRun::find_effects() {
       });
 }
 
-void BatchRun::add_notices(db::Batch& statements) const {
-  if (records_.notices().empty()) return;
-  std::vector<std::string> kinds;
-  std::vector<std::string> spaces;
-  std::vector<db::Bytes> records;
-  for (const Notice& notice : records_.notices()) {
-    kinds.emplace_back(to_string(notice.kind));
-    spaces.push_back(notice.space);
-    records.push_back(encode_value(notice));
-  }
-  statements.push_back(
-      db::Statement(notices_text, static_cast<std::int64_t>(kinds.size()), kinds, spaces, records)
-          .about("workflow_notices"));
-}
-
 void BatchRun::add_news(db::Batch& statements) const {
   std::vector<std::string> news = news_of(*context_, effects_);
   if (news.empty()) return;
@@ -280,7 +258,7 @@ Task<Result<>> BatchRun::write() {
     Table<R>::get().write(slots, statements);
   });
   // After all else: from here to the commit nobody else can tell anything.
-  add_notices(statements);
+  if (!records_.notices().empty()) statements.push_back(write_notices(records_.notices()));
   add_news(statements);
   is_ending_ = true;
   auto [written, committed] =

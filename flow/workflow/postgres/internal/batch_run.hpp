@@ -87,7 +87,6 @@ class BatchRun {
   Task<Result<>> write();
   void drop_disowned();
   void find_effects();
-  void add_notices(storage::postgres::Batch& statements) const;
   void add_news(storage::postgres::Batch& statements) const;
 
   const Context* const context_;

@@ -1,13 +1,11 @@
 #include <weir/flow/workflow/postgres/internal/postgres_store.hpp>
 
-#include <algorithm>
-#include <limits>
-
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/postgres/internal/cancel_members.hpp>
 #include <weir/flow/workflow/postgres/internal/failure.hpp>
 #include <weir/flow/workflow/postgres/internal/news.hpp>
+#include <weir/flow/workflow/postgres/internal/notices.hpp>
 #include <weir/flow/workflow/postgres/internal/schema.hpp>
 #include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/task_scope.hpp>
@@ -154,26 +152,6 @@ Task<Result<std::vector<WorkflowId>>> read_workflows(ContextRef context, Partiti
   co_return found;
 }
 
-using Numbered = std::vector<std::pair<std::uint64_t, Notice>>;
-
-Task<Result<Numbered>> read_notices(ContextRef context, std::uint64_t from,
-                                    std::size_t notices_max) {
-  const auto first = static_cast<std::int64_t>(
-      std::min<std::uint64_t>(from, std::numeric_limits<std::int64_t>::max()));
-  WEIR_CO_TRY(rows, co_await context->pool.execute(
-                        db::Statement("select number, record from workflow_notices"
-                                      " where number >= $1 order by number limit $2",
-                                      first, static_cast<std::int64_t>(notices_max))
-                            .about("workflow_notices")));
-  Numbered found;
-  for (const db::Row row : rows) {
-    WEIR_CO_TRY(number, row.get<std::uint64_t>(0));
-    WEIR_CO_TRY(notice, value_in<Notice>(row));
-    found.emplace_back(number, std::move(notice));
-  }
-  co_return found;
-}
-
 }  // namespace
 
 Task<Result<std::shared_ptr<PostgresStore>>> PostgresStore::open(ActorSystem* system,
@@ -243,7 +221,7 @@ Task<Result<std::vector<WorkflowId>>> PostgresStore::workflows(Partition partiti
   return told_of(read_workflows(context_, partition, after, workflows_max));
 }
 
-Task<Result<Numbered>> PostgresStore::notices(std::uint64_t from, std::size_t notices_max) {
+Task<Result<NumberedNotices>> PostgresStore::notices(std::uint64_t from, std::size_t notices_max) {
   return told_of(read_notices(context_, from, notices_max));
 }
 

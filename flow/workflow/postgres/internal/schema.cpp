@@ -36,13 +36,13 @@ constexpr const char* shared_script = R"(
 create table workflow_facts (name text primary key, value text not null);
 insert into workflow_facts values ('identity', (random() * 9e18)::int8::text);
 
--- What was told. The counter is locked from the numbering to the commit: so the numbers have no
+-- What was told, by each batch. The counter is locked from the numbering to the commit: so the numbers have no
 -- gaps, and nobody sees one before those below it.
 create table workflow_counters (name text primary key, value int8 not null)
   with (fillfactor = 10);
 insert into workflow_counters values ('notices', 0);
-create table workflow_notices (number int8 primary key, kind text not null, space text not null,
-                               record bytea not null);
+create table workflow_notices (last int8 primary key, first int8 not null,
+                               records bytea not null);
 
 -- Who does what is due in which partition. The epoch grows with each owner.
 create table workflow_owners (owner int8 primary key, name text not null,
@@ -88,8 +88,7 @@ std::string checks() {
          check<AttemptState>(executions, "attempt_state") +
          check<WorkflowState>(table_of<Workflow>(), "state") +
          check<EdgeState>(table_of<EdgeGroup>(), "state") +
-         check<LaneState>(table_of<Lane>(), "state") +
-         check<NoticeKind>("workflow_notices", "kind");
+         check<LaneState>(table_of<Lane>(), "state");
 }
 
 Task<Result<bool>> renew_checks(db::Transaction transaction, std::string wanted) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/flow/workflow/postgres/internal/notices.hpp>
 #include <weir/flow/workflow/postgres/internal/schema.hpp>
 #include <weir/tests/flow/workflow/support/board_store.hpp>
 
@@ -39,17 +40,13 @@ class PostgresBoard final : public testing::BoardStore {
     if (!done) throw std::runtime_error(done.error().message());
   }
   std::vector<Notice> take_notices() override {
-    const auto rows = system_
-                          .run(context_->pool.execute(storage::postgres::Statement(
-                              "select record from workflow_notices where number > $1"
-                              " order by number",
-                              told_)))
-                          .value();
     std::vector<Notice> notices;
-    for (const storage::postgres::Row row : rows) {
-      notices.push_back(internal::value_in<Notice>(row).value());
+    for (;;) {
+      auto more = system_.run(internal::read_notices(context_, told_ + 1, 1000)).value();
+      if (more.empty()) break;
+      told_ = more.back().first;
+      for (auto& [number, notice] : more) notices.push_back(std::move(notice));
     }
-    told_ += static_cast<std::int64_t>(notices.size());
     return notices;
   }
 
@@ -66,7 +63,7 @@ class PostgresBoard final : public testing::BoardStore {
   std::shared_ptr<internal::Context> context_;
   internal::BatchRef batches_;
   std::uint64_t seed_ = 0;
-  std::int64_t told_ = 0;
+  std::uint64_t told_ = 0;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <weir/flow/workflow/handle.hpp>
 #include <weir/flow/workflow/internal/command.hpp>
 #include <weir/flow/workflow/request.hpp>
 #include <weir/runtime/sequence_barrier.hpp>

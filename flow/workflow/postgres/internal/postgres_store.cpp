@@ -166,7 +166,10 @@ Task<Result<std::shared_ptr<PostgresStore>>> PostgresStore::open(ActorSystem* sy
   context->channel = "weir_workflow_" + std::to_string(*identity);
   context->clock = std::move(clock);
   auto store = std::make_shared<PostgresStore>(context);
-  WEIR_CO_TRY_VOID(co_await told_of(store->begin()));
+  if (auto begun = co_await store->begin(); !begun) {
+    store->abandon();
+    co_return told(begun.error());
+  }
   co_return store;
 }
 
@@ -240,8 +243,8 @@ void PostgresStore::abandon() noexcept {
   if (is_closed_.exchange(true)) return;
   if (listener_) listener_->close();
   context_->gates.close(Error(Errc::closed, "the workflow engine was closed"));
-  keeper_.stop();
-  batches_.stop();
+  if (keeper_) keeper_.stop();
+  if (batches_) batches_.stop();
   context_->pool.close();
 }
 

@@ -21,6 +21,8 @@ using workflow::internal::Standing;
 
 /// Candidates for claims that are read in one statement.
 constexpr std::size_t candidates_max = 1000;
+/// How many a claim looks at that it may not have before it gives up.
+constexpr std::size_t passed_over_max = 4000;
 
 constexpr const char* candidates_text =
     "select key, record from workflow_executions"
@@ -29,7 +31,8 @@ constexpr const char* candidates_text =
 
 /// Records that many others need as well.
 template <class R>
-constexpr bool is_shared = std::is_same_v<R, Lane> || std::is_same_v<R, Keyring>;
+constexpr bool is_shared =
+    std::is_same_v<R, Lane> || std::is_same_v<R, Limit> || std::is_same_v<R, Keyring>;
 
 template <class R>
 bool is_newly_listed(const Slot<R>& slot) {
@@ -134,8 +137,10 @@ void BatchRun::ask_candidates(Questions& questions) {
     const bool is_full = lane != nullptr && lane->current && !lane->current->has_room();
     std::size_t wanted = 0;
     for (const ClaimJob* job : queue.jobs) wanted += std::min(job->wanted(), candidates_max);
-    if (queue.is_exhausted || is_full || wanted == 0) continue;
-    const std::size_t asked = std::min(wanted, candidates_max);
+    const bool is_over = queue.is_exhausted || queue.seen.size() >= passed_over_max;
+    if (is_over || is_full || wanted == 0) continue;
+    // Those before may be under a limit, and those behind them too: look further each time.
+    const std::size_t asked = std::min(std::max(wanted, queue.seen.size()), candidates_max);
     questions.add(db::Statement(candidates_text, key.first, key.second, queue.seen,
                                 static_cast<std::int64_t>(asked))
                       .about("workflow_executions"),
@@ -147,6 +152,7 @@ void BatchRun::ask_candidates(Questions& questions) {
 
 Result<> BatchRun::offer_candidates(Queue& queue, std::size_t asked, const Rows& rows) {
   queue.is_exhausted = rows.size() < asked;
+  ClaimJob* last = queue.jobs.front();
   for (const db::Row row : rows) {
     auto id = key_in<ExecutionId>(row);
     if (!id) return id.error();
@@ -156,9 +162,9 @@ Result<> BatchRun::offer_candidates(Queue& queue, std::size_t asked, const Rows&
     records_.add<Execution>(*id, *std::move(execution));
     const auto taker =
         std::ranges::find_if(queue.jobs, [](const ClaimJob* job) { return job->wanted() > 0; });
-    if (taker == queue.jobs.end()) break;
-    (*taker)->offer(*id);
-    if (std::ranges::find(open_, *taker) == open_.end()) open_.push_back(*taker);
+    if (taker != queue.jobs.end()) last = *taker;
+    last->offer(*id);
+    if (std::ranges::find(open_, last) == open_.end()) open_.push_back(last);
   }
   return {};
 }
@@ -231,6 +237,7 @@ void BatchRun::find_effects() {
     const auto& current = lanes.slots.find(lane)->second.current;
     if (current && current->has_room() && full_lanes_.contains(lane)) effects_.lanes.insert(lane);
   }
+  effects_.has_limits = !records_.table<Limit>().changed.empty();
   const auto& workflows = records_.table<Workflow>();
   const auto& groups = records_.table<EdgeGroup>();
   effects_.has_cancels =

@@ -21,9 +21,10 @@ struct Effects {
   std::set<std::string> lanes;  // where there may be something to claim
   std::optional<Time> due;      // the first thing that time will do
   bool has_cancels = false;     // something is left to cancel
+  bool has_limits = false;      // limits have changed, under which others may wait
   Time at = {};
 
-  bool is_empty() const noexcept { return lanes.empty() && !due && !has_cancels; }
+  bool is_empty() const noexcept { return lanes.empty() && !due && !has_cancels && !has_limits; }
 };
 
 /// One try at a batch, in one transaction.

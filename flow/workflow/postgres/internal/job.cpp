@@ -1,5 +1,7 @@
 #include <weir/flow/workflow/postgres/internal/job.hpp>
 
+#include <algorithm>
+
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 
@@ -38,6 +40,10 @@ bool ClaimJob::run(WorkingSet& records, Time now, Missing& missing) {
   bool is_done = true;
   for (Candidate& candidate : candidates_) {
     if (candidate.is_tried) continue;
+    if (claimed() >= request_.executions_max) {
+      candidate.is_tried = true;
+      continue;
+    }
     Draft draft(records, now, seed_ + candidate.id.uuid.bytes[15]);
     auto outcome = workflow::internal::claim(draft, candidate.id, request_);
     if (!draft.missing().is_empty()) {
@@ -54,6 +60,11 @@ bool ClaimJob::run(WorkingSet& records, Time now, Missing& missing) {
     candidate.claimed = *std::move(outcome);
   }
   return is_done;
+}
+
+std::size_t ClaimJob::claimed() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      candidates_, [](const Candidate& candidate) { return candidate.claimed.has_value(); }));
 }
 
 std::size_t ClaimJob::wanted() const {

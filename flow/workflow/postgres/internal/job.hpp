@@ -103,6 +103,8 @@ class ClaimJob final : public Job {
     std::optional<Error> refusal = {};
   };
 
+  std::size_t claimed() const;
+
   const ClaimRequest request_;
   std::vector<Candidate> candidates_;
 };

@@ -16,6 +16,7 @@ namespace {
 
 namespace db = storage::postgres;
 using ContextRef = std::shared_ptr<Context>;
+using Executions = std::vector<std::pair<ExecutionId, Execution>>;
 
 /// The time, and a number that no other process has.
 constexpr const char* begin_text =
@@ -27,6 +28,7 @@ struct Ears {
 
   void note(const Effects& effects) const {
     for (const std::string& lane : effects.lanes) context->gates.wake(lane);
+    if (effects.has_limits) context->gates.wake_all();
     if (effects.due && *effects.due < effects.at + context->options.poll) {
       keeper.send<Look>(effects.due);
     }
@@ -152,6 +154,54 @@ Task<Result<std::vector<WorkflowId>>> read_workflows(ContextRef context, Partiti
   co_return found;
 }
 
+Task<Result<Executions>> read_executions(ContextRef context, bool is_of_live,
+                                         std::optional<ExecutionId> after,
+                                         std::size_t executions_max) {
+  const std::string which = is_of_live ? " and phase <> 'terminal'" : "";
+  WEIR_CO_TRY(rows, co_await context->pool.execute(
+                        db::Statement("select key, record from workflow_executions where key > $1" +
+                                          which + " order by key limit $2",
+                                      after ? encode_key(*after) : db::Bytes(),
+                                      static_cast<std::int64_t>(executions_max))
+                            .about("workflow_executions")));
+  Executions found;
+  for (const db::Row row : rows) {
+    WEIR_CO_TRY(id, key_in<ExecutionId>(row));
+    WEIR_CO_TRY(execution, value_in<Execution>(row));
+    found.emplace_back(id, std::move(execution));
+  }
+  co_return found;
+}
+
+Task<Result<workflow::internal::QueueSeen>> read_queue(ContextRef context, std::string lane,
+                                                       std::size_t executions_max) {
+  db::Batch statements;
+  statements.push_back(db::Statement("select state, count(*) as executions from workflow_executions"
+                                     " where lane = $1 and phase <> 'terminal' group by state",
+                                     lane)
+                           .about("workflow_executions"));
+  statements.push_back(
+      db::Statement("select key, eligible_at from workflow_executions where is_ready and lane = $1"
+                    " order by priority desc, eligible_at, key limit $2",
+                    lane, static_cast<std::int64_t>(executions_max))
+          .about("workflow_executions"));
+  WEIR_CO_TRY(results, co_await context->pool.execute(std::move(statements)));
+  workflow::internal::QueueSeen seen;
+  for (const db::Row row : results[0]) {
+    WEIR_CO_TRY(word, row.get<std::string>(0));
+    WEIR_CO_TRY(count, row.get<std::uint64_t>(1));
+    const auto state = parse_word<PublicState>(word);
+    if (!state) co_return row.corrupt("state", "no such state");
+    seen.counts[*state] = count;
+  }
+  for (const db::Row row : results[1]) {
+    WEIR_CO_TRY(id, key_in<ExecutionId>(row));
+    WEIR_CO_TRY(since, row.get<Time>(1));
+    seen.waiting.push_back({id, since});
+  }
+  co_return seen;
+}
+
 }  // namespace
 
 Task<Result<std::shared_ptr<PostgresStore>>> PostgresStore::open(ActorSystem* system,
@@ -226,6 +276,17 @@ Task<Result<std::vector<WorkflowId>>> PostgresStore::workflows(Partition partiti
 
 Task<Result<NumberedNotices>> PostgresStore::notices(std::uint64_t from, std::size_t notices_max) {
   return told_of(read_notices(context_, from, notices_max));
+}
+
+Task<Result<Executions>> PostgresStore::executions(bool is_of_live,
+                                                   std::optional<ExecutionId> after,
+                                                   std::size_t executions_max) {
+  return told_of(read_executions(context_, is_of_live, after, executions_max));
+}
+
+Task<Result<workflow::internal::QueueSeen>> PostgresStore::queue(std::string lane,
+                                                                 std::size_t executions_max) {
+  return told_of(read_queue(context_, std::move(lane), executions_max));
 }
 
 Task<Result<>> PostgresStore::close() {

@@ -43,6 +43,10 @@ class PostgresStore final : public workflow::internal::WorkflowStore {
                                                   std::size_t workflows_max) override;
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) override;
+  Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> executions(
+      bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) override;
+  Task<Result<workflow::internal::QueueSeen>> queue(std::string lane,
+                                                    std::size_t executions_max) override;
   Time time() const override { return context_->clock ? context_->clock() : WorkflowStore::time(); }
   Task<Result<>> close() override;
   bool is_closed() const override { return is_closed_.load(); }

@@ -24,10 +24,12 @@ using FirstKinds = Kinds<ExecutionSpec, Execution, Attempt, ExecutionResult, Wor
                          EdgeGroup, Links, Idempotency, Lane>;
 using SignalKinds = Kinds<Suspension, Signal, SignalUse, Mailbox, Keyring>;
 using JournalKinds = Kinds<JournalHead, JournalEntry>;
+using LimitKinds = Kinds<Limit>;
 
 template <class R>
 struct HasTable {
-  static_assert(FirstKinds::has<R> || SignalKinds::has<R> || JournalKinds::has<R>,
+  static_assert(FirstKinds::has<R> || SignalKinds::has<R> || JournalKinds::has<R> ||
+                    LimitKinds::has<R>,
                 "this kind of record is in no migration: add it to one");
 };
 [[maybe_unused]] const workflow::internal::PerRecord<HasTable> every_kind_has_a_table;
@@ -36,8 +38,8 @@ constexpr const char* shared_script = R"(
 create table workflow_facts (name text primary key, value text not null);
 insert into workflow_facts values ('identity', (random() * 9e18)::int8::text);
 
--- What was told, by each batch. The counter is locked from the numbering to the commit: so the numbers have no
--- gaps, and nobody sees one before those below it.
+-- What was told, by each batch. The counter is locked from the numbering to the commit: so the
+-- numbers have no gaps, and nobody sees one before those below it.
 create table workflow_counters (name text primary key, value int8 not null)
   with (fillfactor = 10);
 insert into workflow_counters values ('notices', 0);
@@ -115,7 +117,8 @@ std::vector<db::Migration> migrations() {
           {"records", FirstKinds::script()},
           {"indexes of records", index_script},
           {"suspensions and signals", SignalKinds::script()},
-          {"journals", JournalKinds::script()}};
+          {"journals", JournalKinds::script()},
+          {"limits", LimitKinds::script()}};
 }
 
 Task<Result<std::uint64_t>> prepare_schema(db::Pool pool) {

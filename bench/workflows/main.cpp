@@ -4,5 +4,7 @@
 
 int main(int argc, char** argv) {
   using namespace weir::bench::workflows;
-  return weir::bench::storage::run_beside_raw(argc, argv, weir_workloads(), raw_workloads());
+  std::vector<Workload> all = weir_workloads();
+  all.insert(all.end(), postgres_workloads().begin(), postgres_workloads().end());
+  return weir::bench::storage::run_beside_raw(argc, argv, all, raw_workloads());
 }

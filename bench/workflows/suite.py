@@ -1,4 +1,4 @@
-"""Workflows: the engine on a store, beside RocksDB alone writing as often."""
+"""Workflows: the engine beside RocksDB alone writing as often, and beside pgbench."""
 
 from harness.bars import Bar, at_least, at_most
 from harness.beside_raw import BesideRaw, middle, ratio
@@ -11,6 +11,10 @@ WORKLOADS = [
     ("finished", "`cycle_buffered` with 1 M finished executions present, by the same without"),
     ("coroutines", "steps of durable coroutines with five of them, 256 in flight, `durable`"),
     ("signals", "from a signal until its execution was claimed again, beyond one sync, `durable`"),
+    ("postgres_cycle", "executions made, claimed and completed on PostgreSQL, 64 in flight, by the"
+     " tps of `pgbench -N -c 16 -j 2` on the same server"),
+    ("postgres_dispatch", "from making an execution until a waiting worker of another engine on the"
+     " same PostgreSQL has it, idle"),
 ]
 
 
@@ -30,12 +34,16 @@ BARS = {
         Bar("workflows_coroutine_steps_per_second", middle(results), at_least(8_000))],
     "signals": lambda results: [
         Bar("workflows_signal_resume_p99_ms_beyond_sync", middle(results), at_most(1))],
+    "postgres_cycle": lambda results: [
+        Bar("workflows_postgres_cycle_vs_pgbench", middle(results), at_least(1.0))],
+    "postgres_dispatch": lambda results: [
+        Bar("workflows_postgres_dispatch_p50_ms", middle(results), at_most(10))],
 }
 
 
 class Workflows(BesideRaw):
     name = "workflows"
-    summary = "executions, chains and races of them, on the embedded store"
+    summary = "executions, chains and races of them, on the embedded store and on PostgreSQL"
     descriptions = WORKLOADS
     bars = BARS
     only_weir = {name for name, _ in WORKLOADS} - {"cycle_durable"}

@@ -21,6 +21,8 @@ void coroutines();
 void signals();
 
 const std::vector<Workload>& weir_workloads();
+/// On PostgreSQL.
+const std::vector<Workload>& postgres_workloads();
 const std::vector<Workload>& raw_workloads();
 
 }  // namespace weir::bench::workflows

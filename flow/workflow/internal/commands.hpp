@@ -56,6 +56,9 @@ Result<std::string> waitpoint_token(Draft& draft, const ExecutionId& id,
 Result<> rotate_key(Draft& draft, const std::string& id, const std::string& secret);
 Result<> retire_key(Draft& draft, const std::string& id);
 
+/// The first of them that is due.
+Result<bool> meet_due(Draft& draft, const ExecutionId& id);
+
 // Workflows.
 Result<WorkflowId> create(Draft& draft, const NewWorkflow& request);
 /// Gives the revision of the graph then. With `revision` only if it is that now.

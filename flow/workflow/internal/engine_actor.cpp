@@ -323,15 +323,7 @@ Task<> EngineActor::on(Due) {
 }
 
 Task<Result<>> EngineActor::meet(ExecutionId id) {
-  auto outcome = co_await call([id](Draft& draft) -> Result<bool> {
-    // The end of all first: what is over need not be tried again.
-    for (auto* meet :
-         {&expire_execution, &expire_attempt, &expire_suspension, &expire_lease, &promote_due}) {
-      auto met = meet(draft, id);
-      if (!met || *met) return met;
-    }
-    return false;
-  });
+  auto outcome = co_await call([id](Draft& draft) { return meet_due(draft, id); });
   if (!outcome) co_return outcome.error();
   co_return {};
 }

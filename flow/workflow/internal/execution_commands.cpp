@@ -428,4 +428,14 @@ Result<bool> expire_execution(Draft& draft, const ExecutionId& id) {
   return true;
 }
 
+Result<bool> meet_due(Draft& draft, const ExecutionId& id) {
+  // The end of all first: what is over need not be tried again.
+  for (auto* meet :
+       {&expire_execution, &expire_attempt, &expire_suspension, &expire_lease, &promote_due}) {
+    auto met = meet(draft, id);
+    if (!met || *met) return met;
+  }
+  return false;
+}
+
 }  // namespace weir::flow::workflow::internal

@@ -4,14 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include <weir/storage/errc.hpp>
 #include <weir/tests/flow/workflow/support/engine_fixture.hpp>
+#include <weir/tests/flow/workflow/support/patient.hpp>
 
 namespace weir::flow::workflow {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ask;
 using testing::EngineTest;
+using testing::IsTaken;
+using testing::Patient;
+using testing::Take;
+using testing::Taken;
 
 NewExecution work(std::string payload) { return {.kind = "work", .payload = std::move(payload)}; }
 
@@ -117,37 +122,16 @@ TEST_F(EngineTest, TheMostUrgentIsClaimedFirstByWhoIsAbleTo) {
   EXPECT_EQ(claimed[0].handle.execution, special);
 }
 
-Task<Result<ExecutionId>> take_next(const Engine* engine) {
-  auto claimed = co_await engine->next({.worker = "patient"});
-  if (!claimed) co_return claimed.error();
-  co_return claimed->at(0).handle.execution;
-}
-
-struct Go {};
-
-class Waiting final : public Actor<Go> {
- public:
-  Waiting(const Engine* engine, std::optional<ExecutionId>* taken)
-      : engine_(engine), taken_(taken) {}
-  Task<> on(Go) {
-    if (auto next = co_await take_next(engine_)) *taken_ = *next;
-  }
-
- private:
-  const Engine* engine_;
-  std::optional<ExecutionId>* taken_;
-};
-
 TEST_F(EngineTest, WhoWaitsIsWokenByWhatArrives) {
-  std::optional<ExecutionId> taken;
-  simulation().system().spawn<Waiting>(&engine(), &taken).send<Go>();
+  auto patient = system().spawn<Patient>(&engine());
+  patient.send<Take>();
   pass(10s);
-  EXPECT_FALSE(taken);
+  EXPECT_FALSE(run(ask<IsTaken>(patient)).value());
   const ExecutionId id = create({.kind = "work", .not_before = time() + 5s});
   pass(4s);
-  EXPECT_FALSE(taken);
+  EXPECT_FALSE(run(ask<IsTaken>(patient)).value());
   pass(2s);
-  EXPECT_EQ(taken, id);
+  EXPECT_EQ(run(ask<Taken>(patient)).value().handle.execution, id);
 }
 
 TEST_F(EngineTest, AGraphRunsInTheOrderOfItsEdgesAndPassesResultsOn) {
@@ -198,25 +182,35 @@ TEST_F(EngineTest, AQuorumLetsTheNextBeginAndCancelsTheRest) {
   for (const auto& [id, times] : completions()) EXPECT_EQ(times, 1) << to_string(id);
 }
 
-TEST_F(EngineTest, AWorkflowOfManyIsCancelledInPiecesAlsoAcrossACrash) {
-  NewGraph many{.executions = std::vector<NewExecution>(1000, work("many"))};
+TEST_F(EngineTest, AWorkflowOfManyIsCancelledInPieces) {
+  NewGraph many{.executions = std::vector<NewExecution>(300, work("many"))};
   const auto graph = run(engine().create_graph(many)).value();
   const auto held = claim({.worker = "w"}).at(0);
   reopen({.cancels_max = 7});
-  // The writes after the one that marks the workflow fail: it is not finished.
-  disk().fail_write(10, Error(storage::Errc::io_error, "simulated"));
-  EXPECT_FALSE(run(engine().cancel(graph.workflow, CancelPolicy::cancel_all, "enough")));
-  crash();
-  pass(1s);
+  const auto cancelled =
+      run(engine().cancel(graph.workflow, CancelPolicy::cancel_all, "enough")).value();
+  EXPECT_EQ(cancelled.cancelled.size(), 300U);
   const Workflow workflow = describe(graph.workflow);
   EXPECT_EQ(workflow.state, WorkflowState::cancelled);
-  EXPECT_EQ(workflow.cancel_reason, "enough");
-  EXPECT_EQ(workflow.counts[PublicState::cancelled], 1000U);
+  EXPECT_EQ(workflow.counts[PublicState::cancelled], 300U);
   EXPECT_FALSE(workflow.cancelling);
   EXPECT_EQ(run(engine().complete(held.handle, "")).error(), Errc::execution_not_active);
   const auto told = completions();
-  EXPECT_EQ(told.size(), 1000U);
+  EXPECT_EQ(told.size(), 300U);
   for (const auto& [id, times] : told) EXPECT_EQ(times, 1) << to_string(id);
+}
+
+TEST_F(EngineTest, TheFirstFailureCancelsTheRestOfAWorkflowThatIsToFailFast) {
+  NewGraph three{.workflow = {.on_failure = FailurePolicy::fail_fast},
+                 .executions = std::vector<NewExecution>(3, work("three"))};
+  for (NewExecution& execution : three.executions) execution.retry.retries_max = 0;
+  const auto graph = run(engine().create_graph(three)).value();
+  ASSERT_TRUE(run(engine().fail(claim_one().handle, {"broken"})));
+  pass(1s);
+  const Workflow workflow = describe(graph.workflow);
+  EXPECT_EQ(workflow.state, WorkflowState::failed);
+  EXPECT_FALSE(workflow.cancelling);
+  EXPECT_EQ(workflow.counts[PublicState::cancelled], 2U);
 }
 
 TEST_F(EngineTest, CancellingListsWhatItCancelledAndAgainNothing) {
@@ -263,17 +257,6 @@ TEST_F(EngineTest, AHandleOfAnotherStoreIsRefused) {
   EXPECT_EQ(run(engine().renew(handle, 1s)).error(), Errc::foreign_handle);
 }
 
-TEST_F(EngineTest, AfterAFailedWriteNothingIsAnsweredUntilItIsReopened) {
-  const ExecutionId before = create();
-  disk().fail_write(1, Error(storage::Errc::io_error, "simulated"));
-  EXPECT_EQ(run(engine().create_execution({.kind = "lost"})).error(), Errc::unavailable);
-  EXPECT_EQ(run(engine().describe(before)).error(), Errc::unavailable);
-  EXPECT_FALSE(run(engine().claim({.worker = "w"})));
-  crash();
-  EXPECT_EQ(claim_one().handle.execution, before);
-  EXPECT_TRUE(claim({.worker = "w"}).empty());
-}
-
 TEST_F(EngineTest, RecordsThatAreNotInMemoryAreRead) {
   reopen({.records_max = 1});
   NewGraph chain{.executions = std::vector<NewExecution>(20, work("x"))};
@@ -297,40 +280,6 @@ TEST_F(EngineTest, ALaneKeepsItsLimitAndItsPause) {
   ASSERT_TRUE(run(engine().set_lane_state("default", LaneState::active)));
   EXPECT_EQ(claim({.worker = "w", .executions_max = 10}).size(), 2U);
   EXPECT_EQ(run(engine().lane("default")).value().active, 4U);
-}
-
-TEST_F(EngineTest, WhatCannotBeCancelledIsSetAsideAndHoldsUpNobody) {
-  // A group that lists somebody who is not there.
-  const ExecutionId broken = create();
-  const auto groups =
-      run(store().open_state<ExecutionId, EdgeGroup>("workflow.edge_groups")).value();
-  const auto listed =
-      run(store().open_state<ExecutionId, bool>("workflow.cancelling_groups")).value();
-  auto transaction = store().begin();
-  transaction.put(groups, broken, EdgeGroup{.cancelling = {ExecutionId{}}});
-  transaction.put(listed, broken, true);
-  ASSERT_TRUE(run(transaction.commit()));
-  crash();
-  NewGraph race{.executions = std::vector<NewExecution>(3, work("race")),
-                .edges = {{0, 2}, {1, 2}},
-                .policies = {{2, EdgePolicy::any_of(OnSatisfied::cancel_remaining)}}};
-  for (NewExecution& execution : race.executions) execution.lane = "race";
-  const auto graph = run(engine().create_graph(race)).value();
-  ASSERT_TRUE(run(engine().complete(claim({.worker = "w", .lane = "race"}).at(0).handle)));
-  pass(1s);
-  EXPECT_EQ(describe(graph.workflow).counts[PublicState::cancelled], 1U);
-  const auto aside = run(engine().set_aside()).value();
-  ASSERT_EQ(aside.size(), 1U);
-  EXPECT_EQ(aside[0].what, "edge group of execution " + to_string(broken));
-  EXPECT_EQ(aside[0].reason, Errc::corruption);
-}
-
-TEST_F(EngineTest, ASecondOneOnTheSameStoreIsRefused) {
-  EXPECT_EQ(run(Engine::open(&store())).error(), Errc::already_exists);
-  EXPECT_EQ(claim({.worker = "w"}).size(), 0U);
-  reopen();
-  create();
-  claim_one();
 }
 
 TEST_F(EngineTest, NothingIsAnsweredAfterItIsClosed) {

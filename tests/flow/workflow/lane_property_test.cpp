@@ -163,8 +163,8 @@ class RandomLanes {
 
 // WEIR_SEED=n runs one of them again.
 TEST(LaneProperty, LanesCountTheirLeasesWhateverHappens) {
-  const int count = weir::testing::scaled(400);
-  for (const std::uint64_t seed : storage::test::seeds(static_cast<std::uint64_t>(count))) {
+  const auto count = testing::board_size(static_cast<std::size_t>(weir::testing::scaled(400)), 1);
+  for (const std::uint64_t seed : storage::test::seeds(count)) {
     RandomLanes lanes(seed);
     for (int i = 0; i < 300; ++i) ASSERT_EQ(lanes.step(), "") << "seed " << seed << " step " << i;
   }

@@ -13,8 +13,8 @@ using testing::RandomRun;
 
 // WEIR_SEED=n runs one of them again.
 TEST(Model, RandomWorkflowsAreWhatTheModelSaysAfterEveryStep) {
-  const int count = weir::testing::scaled(6000);
-  for (const std::uint64_t seed : storage::test::seeds(static_cast<std::uint64_t>(count))) {
+  const auto count = testing::board_size(static_cast<std::size_t>(weir::testing::scaled(6000)), 20);
+  for (const std::uint64_t seed : storage::test::seeds(count)) {
     RandomRun run(seed);
     std::string problem;
     const std::size_t steps = 20 + 8 * run.size();

@@ -5,13 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <weir/tests/flow/workflow/support/engine_fixture.hpp>
+#include <weir/tests/flow/workflow/support/patient.hpp>
 
 // Suspending and signals through the engine: across crashes, by its clock, and who waits is woken.
 namespace weir::flow::workflow {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ask;
 using testing::EngineTest;
+using testing::IsTaken;
+using testing::Patient;
+using testing::Take;
+using testing::Taken;
 
 SuspendRequest waiting_for(std::vector<std::string> waitpoints) {
   return {.condition = WaitCondition::all_of(std::move(waitpoints))};
@@ -72,33 +78,18 @@ TEST_F(EngineTest, TokensAreGoodAfterTheirKeyWasRotatedAndUntilItRetires) {
   EXPECT_EQ(run(engine().signal({id, "p"}, second)), SignalEffect::kept);
 }
 
-struct Go {};
-
-class Waiting final : public Actor<Go> {
- public:
-  Waiting(const Engine* engine, std::optional<Claimed>* taken) : engine_(engine), taken_(taken) {}
-  Task<> on(Go) {
-    auto claimed = co_await engine_->next({.worker = "patient"});
-    if (claimed) *taken_ = claimed->at(0);
-  }
-
- private:
-  const Engine* engine_;
-  std::optional<Claimed>* taken_;
-};
-
 TEST_F(EngineTest, WhoWaitsForWorkIsWokenByASignal) {
   const ExecutionId id = create();
   ASSERT_TRUE(run(engine().suspend(claim_one().handle, waiting_for({"paid"}))));
-  std::optional<Claimed> taken;
-  simulation().system().spawn<Waiting>(&engine(), &taken).send<Go>();
+  auto patient = system().spawn<Patient>(&engine());
+  patient.send<Take>();
   pass(10s);
-  EXPECT_FALSE(taken);
+  EXPECT_FALSE(run(ask<IsTaken>(patient)).value());
   EXPECT_EQ(run(engine().approve({id, "paid", "yes", "", "anna"})), SignalEffect::resumed);
   pass(1s);
-  ASSERT_TRUE(taken);
-  EXPECT_TRUE(taken->resumed->signals.at(0).is_approval);
-  EXPECT_EQ(taken->resumed->signals.at(0).source, "anna");
+  const Claimed taken = run(ask<Taken>(patient)).value();
+  EXPECT_TRUE(taken.resumed->signals.at(0).is_approval);
+  EXPECT_EQ(taken.resumed->signals.at(0).source, "anna");
 }
 
 TEST_F(EngineTest, AHandleOfAnotherStoreSuspendsNothing) {

@@ -11,58 +11,38 @@
 
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/flow/workflow/errc.hpp>
-#include <weir/runtime/simulation.hpp>
-#include <weir/storage/engine/simulated_disk.hpp>
+#include <weir/tests/flow/workflow/support/embedded_backend.hpp>
 
 namespace weir::flow::workflow::testing {
 
-/// An engine on a simulated disk, in virtual time, which can be closed or crashed and opened again.
+/// An engine on a store that is empty at first.
 class EngineTest : public ::testing::Test {
  protected:
-  EngineTest() {
-    store_options_.disk = std::make_shared<storage::engine::SimulatedDisk>();
-    store_options_.opened_at = std::chrono::sys_time<Duration>(std::chrono::hours(24 * 20'000));
-    open();
+  void SetUp() override {
+    backend_ = make_backend();
+    if (!backend_) GTEST_SKIP() << "what the store needs is not installed";
+    backend_->open({});
   }
 
-  Simulation& simulation() { return simulation_; }
-  Engine& engine() { return *engine_; }
-  storage::Store& store() { return *store_; }
-  storage::engine::SimulatedDisk& disk() { return *store_options_.disk; }
-  Time time() const { return store_->time(); }
-  void pass(Duration time) { simulation_.run_for(time); }
+  Engine& engine() { return backend_->engine(); }
+  ActorSystem& system() { return backend_->system(); }
+  Time time() { return backend_->time(); }
+  void pass(Duration time) { backend_->pass(time); }
+  void reopen(EngineOptions options = {}) { backend_->reopen(options); }
+  void crash(std::size_t survivors = 0) { backend_->crash(survivors); }
 
   template <class T>
   T run(Task<T> task) {
-    return simulation_.run(std::move(task));
+    std::optional<T> value;
+    backend_->run(keep(std::move(task), &value));
+    return *std::move(value);
   }
 
-  void open(EngineOptions options = {}) {
-    if (!simulation_.node().is_up()) simulation_.node().restart();
-    // Time goes on while nothing is open.
-    auto opened = storage::Store::open(simulation_.system(), store_options_);
-    ASSERT_TRUE(opened) << opened.error().message();
-    store_.emplace(*std::move(opened));
-    auto engine = run(Engine::open(&*store_, options));
-    ASSERT_TRUE(engine) << engine.error().message();
-    engine_.emplace(*std::move(engine));
-  }
-  void reopen(EngineOptions options = {}) {
-    store_options_.opened_at = store_->time();
-    ASSERT_TRUE(run(engine_->close()));
-    engine_.reset();
-    store_.reset();
-    open(options);
-  }
-  void crash(std::size_t survivors = 0) {
-    store_options_.opened_at = store_->time();
-    disk().crash(survivors);
-    disk().repair();
-    simulation_.node().crash();
-    engine_.reset();
-    store_.reset();
-    open();
-  }
+  // Only for tests of the embedded store.
+  EmbeddedBackend& embedded() { return dynamic_cast<EmbeddedBackend&>(*backend_); }
+  Simulation& simulation() { return embedded().simulation(); }
+  storage::Store& store() { return embedded().store(); }
+  storage::engine::SimulatedDisk& disk() { return embedded().disk(); }
 
   ExecutionId create(NewExecution request) {
     return run(engine().create_execution(std::move(request))).value().id;
@@ -101,10 +81,12 @@ class EngineTest : public ::testing::Test {
   }
 
  private:
-  Simulation simulation_;
-  storage::StoreOptions store_options_;
-  std::optional<storage::Store> store_;
-  std::optional<Engine> engine_;
+  template <class T>
+  static Task<> keep(Task<T> task, std::optional<T>* value) {
+    value->emplace(co_await std::move(task));
+  }
+
+  std::unique_ptr<Backend> backend_;
 };
 
 }  // namespace weir::flow::workflow::testing

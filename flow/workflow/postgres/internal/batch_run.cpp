@@ -1,0 +1,279 @@
+#include <weir/flow/workflow/postgres/internal/batch_run.hpp>
+
+#include <algorithm>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/schedule.hpp>
+#include <weir/flow/workflow/postgres/internal/news.hpp>
+#include <weir/flow/workflow/postgres/internal/notices.hpp>
+#include <weir/flow/workflow/postgres/internal/table.hpp>
+#include <weir/runtime/try.hpp>
+#include <weir/runtime/when_all.hpp>
+
+namespace weir::flow::workflow::postgres::internal {
+namespace {
+
+namespace db = storage::postgres;
+using workflow::internal::KeyOf;
+using workflow::internal::Schedule;
+using workflow::internal::Slot;
+using workflow::internal::Standing;
+
+/// Candidates for claims that are read in one statement.
+constexpr std::size_t candidates_max = 1000;
+/// How many a claim looks at that it may not have before it gives up.
+constexpr std::size_t passed_over_max = 4000;
+
+constexpr const char* candidates_text =
+    "select key, record from workflow_executions"
+    " where is_ready and lane = $1 and capabilities <@ $2::text[] and key <> all($3::bytea[])"
+    " order by priority desc, eligible_at, key limit $4 for update skip locked";
+
+/// Records that many others need as well.
+template <class R>
+constexpr bool is_shared =
+    std::is_same_v<R, Lane> || std::is_same_v<R, Limit> || std::is_same_v<R, Keyring>;
+
+template <class R>
+bool is_newly_listed(const Slot<R>& slot) {
+  return slot.standing() == Standing::listed && slot.stored != Standing::listed;
+}
+
+}  // namespace
+
+BatchRun::BatchRun(const Context* context, std::vector<JobRef> jobs, Time about_now)
+    : context_(context), jobs_(std::move(jobs)), now_(about_now) {}
+
+Task<Result<>> BatchRun::run() {
+  WEIR_CO_TRY(transaction, co_await context_->pool.begin(db::Isolation::read_committed));
+  transaction_ = std::move(transaction);
+  WEIR_CO_TRY_VOID(co_await read_first());
+  WEIR_CO_TRY_VOID(co_await work());
+  co_return co_await write();
+}
+
+Task<Result<>> BatchRun::ask(Questions questions) {
+  WEIR_CO_TRY(results, co_await transaction_->execute(std::move(questions.statements)));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (auto kept = questions.answers[i](results[i]); !kept) co_return kept.error();
+  }
+  co_return {};
+}
+
+/// The transaction has a number before it is committed, so that one can ask what became of it.
+void BatchRun::ask_time(Questions& questions) {
+  // Rows are found by their keys, however small a table seemed when a plan was made.
+  questions.add(
+      "select clock_timestamp(), pg_current_xact_id()::text,"
+      " set_config('enable_seqscan', 'off', true)",
+      [this](const Rows& rows) -> Result<> {
+        auto time = rows[0].get<Time>(0);
+        auto number = rows[0].get<std::string>(1);
+        if (!time || !number) return time ? number.error() : time.error();
+        now_ = context_->clock ? context_->clock() : *time;
+        transaction_id_ = *std::move(number);
+        return {};
+      });
+}
+
+void BatchRun::ask_ownership(Questions& questions) {
+  std::vector<std::int64_t> partitions;
+  for (const JobRef& job : jobs_) {
+    if (const auto owned = job->owned()) partitions.push_back(owned->partition);
+  }
+  if (partitions.empty()) return;
+  // Shared with other batches of this engine, and with nobody who would take it.
+  questions.add(db::Statement("select number, epoch from workflow_partitions"
+                              " where number = any($1::int8[]) and owner = $2"
+                              " order by number for share",
+                              partitions, context_->owner),
+                [this](const Rows& rows) -> Result<> {
+                  for (const db::Row row : rows) {
+                    auto owned = row.as<std::uint16_t, std::int64_t>();
+                    if (!owned) return owned.error();
+                    owned_.insert({std::get<0>(*owned), std::get<1>(*owned)});
+                  }
+                  return {};
+                });
+}
+
+template <class R>
+Result<> BatchRun::keep_records(const std::vector<KeyOf<R>>& keys, const Rows& rows) {
+  for (const db::Row row : rows) {
+    auto key = key_in<KeyOf<R>>(row);
+    if (!key) return key.error();
+    auto record = value_in<R>(row);
+    if (!record) return record.error();
+    if constexpr (std::is_same_v<R, Lane>) {
+      if (!record->has_room()) full_lanes_.insert(*key);
+    }
+    records_.add<R>(*key, *std::move(record));
+  }
+  for (const KeyOf<R>& key : keys) records_.add<R>(key, std::nullopt);
+  return {};
+}
+
+/// In the order of kinds, and of keys within each, so that two batches seldom wait for each other.
+void BatchRun::ask_records(Missing& missing, bool has_shared, Questions& questions) {
+  const auto ask = [&](auto& list) {
+    using R = typename std::remove_cvref_t<decltype(list)>::Record;
+    auto& keys = list.keys;
+    if (keys.empty() || (is_shared<R> && !has_shared)) return;
+    std::ranges::sort(keys);
+    const auto repeated = std::ranges::unique(keys);
+    keys.erase(repeated.begin(), repeated.end());
+    questions.add(Table<R>::get().read(keys),
+                  [this, keys](const Rows& rows) { return keep_records<R>(keys, rows); });
+    keys.clear();
+  };
+  // What belongs to an execution is read when that is locked.
+  ask(missing.of<Execution>());
+  missing.each(ask);
+}
+
+void BatchRun::ask_candidates(Questions& questions) {
+  for (auto& [key, queue] : queues_) {
+    const Slot<Lane>* lane = records_.find<Lane>(key.first);
+    const bool is_full = lane != nullptr && lane->current && !lane->current->has_room();
+    std::size_t wanted = 0;
+    for (const ClaimJob* job : queue.jobs) wanted += std::min(job->wanted(), candidates_max);
+    const bool is_over = queue.is_exhausted || queue.seen.size() >= passed_over_max;
+    if (is_over || is_full || wanted == 0) continue;
+    // Those before may be under a limit, and those behind them too: look further each time.
+    const std::size_t asked = std::min(std::max(wanted, queue.seen.size()), candidates_max);
+    questions.add(db::Statement(candidates_text, key.first, key.second, queue.seen,
+                                static_cast<std::int64_t>(asked))
+                      .about("workflow_executions"),
+                  [this, claims = &queue, asked](const Rows& rows) {
+                    return offer_candidates(*claims, asked, rows);
+                  });
+  }
+}
+
+Result<> BatchRun::offer_candidates(Queue& queue, std::size_t asked, const Rows& rows) {
+  queue.is_exhausted = rows.size() < asked;
+  ClaimJob* last = queue.jobs.front();
+  for (const db::Row row : rows) {
+    auto id = key_in<ExecutionId>(row);
+    if (!id) return id.error();
+    auto execution = value_in<Execution>(row);
+    if (!execution) return execution.error();
+    queue.seen.push_back(encode_key(*id));
+    records_.add<Execution>(*id, *std::move(execution));
+    const auto taker =
+        std::ranges::find_if(queue.jobs, [](const ClaimJob* job) { return job->wanted() > 0; });
+    if (taker != queue.jobs.end()) last = *taker;
+    last->offer(*id);
+    if (std::ranges::find(open_, last) == open_.end()) open_.push_back(last);
+  }
+  return {};
+}
+
+Task<Result<>> BatchRun::read_first() {
+  Missing missing;
+  for (const JobRef& job : jobs_) {
+    job->reset();
+    job->refuse(std::nullopt);
+    job->look(records_, now_, missing);
+    if (auto* claim = dynamic_cast<ClaimJob*>(job.get())) {
+      queues_[{claim->request().lane, claim->request().capabilities}].jobs.push_back(claim);
+    } else {
+      open_.push_back(job.get());
+    }
+  }
+  Questions questions;
+  ask_time(questions);
+  ask_ownership(questions);
+  const std::size_t before = questions.statements.size();
+  ask_records(missing, false, questions);
+  ask_candidates(questions);
+  // Those that everybody needs are locked after all else, and not for long.
+  if (questions.statements.size() == before) ask_records(missing, true, questions);
+  WEIR_CO_TRY_VOID(co_await ask(std::move(questions)));
+  drop_disowned();
+  co_return {};
+}
+
+/// What is not ours any more, the new owner does.
+void BatchRun::drop_disowned() {
+  std::erase_if(open_, [&](Job* job) {
+    const auto wanted = job->owned();
+    if (!wanted) return false;
+    const auto owned = owned_.find(wanted->partition);
+    if (owned != owned_.end() && owned->second == wanted->epoch) return false;
+    job->refuse(
+        Error(Errc::stale_lease, to_string(Partition{wanted->partition}) + " has another owner"));
+    return true;
+  });
+}
+
+Task<Result<>> BatchRun::work() {
+  for (;;) {
+    Missing missing;
+    std::erase_if(open_, [&](Job* job) { return job->run(records_, now_, missing); });
+    Questions questions;
+    if (!open_.empty()) {
+      ask_records(missing, true, questions);
+    } else {
+      ask_candidates(questions);
+    }
+    if (questions.statements.empty()) co_return {};
+    WEIR_CO_TRY_VOID(co_await ask(std::move(questions)));
+  }
+}
+
+void BatchRun::find_effects() {
+  effects_.at = now_;
+  const auto& executions = records_.table<Execution>();
+  for (const ExecutionId& id : executions.changed) {
+    const auto& execution = executions.slots.find(id)->second.current;
+    if (!execution) continue;
+    if (Schedule::is_ready(*execution)) effects_.lanes.insert(execution->lane);
+    const auto due = Schedule::due_of(*execution);
+    if (due && (!effects_.due || *due < *effects_.due)) effects_.due = due;
+  }
+  const auto& lanes = records_.table<Lane>();
+  for (const std::string& lane : lanes.changed) {
+    const auto& current = lanes.slots.find(lane)->second.current;
+    if (current && current->has_room() && full_lanes_.contains(lane)) effects_.lanes.insert(lane);
+  }
+  effects_.has_limits = !records_.table<Limit>().changed.empty();
+  const auto& workflows = records_.table<Workflow>();
+  const auto& groups = records_.table<EdgeGroup>();
+  effects_.has_cancels =
+      std::ranges::any_of(workflows.changed,
+                          [&](const WorkflowId& id) {
+                            return is_newly_listed(workflows.slots.find(id)->second);
+                          }) ||
+      std::ranges::any_of(groups.changed, [&](const ExecutionId& id) {
+        return is_newly_listed(groups.slots.find(id)->second);
+      });
+}
+
+void BatchRun::add_news(db::Batch& statements) const {
+  std::vector<std::string> news = news_of(*context_, effects_);
+  if (news.empty()) return;
+  statements.emplace_back("select pg_notify($1, news) from unnest($2::text[]) as news",
+                          context_->channel, news);
+}
+
+Task<Result<>> BatchRun::write() {
+  find_effects();
+  db::Batch statements;
+  records_.each_table([&](const auto& slots) {
+    using R = typename std::remove_cvref_t<decltype(slots)>::Record;
+    Table<R>::get().write(slots, statements);
+  });
+  // After all else: from here to the commit nobody else can tell anything.
+  if (!records_.notices().empty()) statements.push_back(write_notices(records_.notices()));
+  add_news(statements);
+  is_ending_ = true;
+  auto [written, committed] =
+      co_await when_all(transaction_->execute(std::move(statements)), transaction_->commit());
+  // After a statement has failed, committing is rolling back.
+  if (!written) co_return written.error();
+  if (!committed) co_return committed.error();
+  co_return {};
+}
+
+}  // namespace weir::flow::workflow::postgres::internal

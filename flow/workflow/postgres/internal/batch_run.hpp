@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/flow/workflow/postgres/internal/context.hpp>
+#include <weir/flow/workflow/postgres/internal/encoding.hpp>
+#include <weir/flow/workflow/postgres/internal/job.hpp>
+#include <weir/storage/postgres/transaction.hpp>
+
+namespace weir::flow::workflow::postgres::internal {
+
+/// What a batch means for those who wait.
+struct Effects {
+  std::set<std::string> lanes;  // where there may be something to claim
+  std::optional<Time> due;      // the first thing that time will do
+  bool has_cancels = false;     // something is left to cancel
+  bool has_limits = false;      // limits have changed, under which others may wait
+  Time at = {};
+
+  bool is_empty() const noexcept { return lanes.empty() && !due && !has_cancels && !has_limits; }
+};
+
+/// One try at a batch, in one transaction.
+///
+///     begin ─> time, ownership, what they will ask for, who can be claimed
+///           ─> what was missing, as often as they come upon something new
+///           ─> all that has changed, the notices, the news ─> commit
+///
+/// All rows are locked when they are read, so what a command saw is so when it is committed. What
+/// was looked for and is not there cannot be locked: if somebody makes it meanwhile, inserting it
+/// is a conflict, and the batch is tried again. Nothing is kept from one batch to the next, since
+/// others write too.
+class BatchRun {
+ public:
+  BatchRun(const Context* context, std::vector<JobRef> jobs, Time about_now);
+
+  /// `contention`, `conflict` and `unavailable` of the client are for another try.
+  Task<Result<>> run();
+
+  /// After an error: it was to be committed, and whether it was is not known.
+  bool is_undecided() const noexcept { return is_ending_; }
+  /// Whether there was a connection for it.
+  bool has_begun() const noexcept { return transaction_.has_value(); }
+  /// Of its transaction; empty before it has one.
+  const std::string& transaction_id() const noexcept { return transaction_id_; }
+  Time now() const noexcept { return now_; }
+  const Effects& effects() const noexcept { return effects_; }
+
+ private:
+  using Rows = storage::postgres::Rows;
+
+  /// Statements of one round trip, with what is to be done with what each of them gives.
+  struct Questions {
+    storage::postgres::Batch statements;
+    std::vector<std::function<Result<>(const Rows&)>> answers;
+
+    void add(storage::postgres::Statement statement, std::function<Result<>(const Rows&)> answer) {
+      statements.push_back(std::move(statement));
+      answers.push_back(std::move(answer));
+    }
+  };
+  /// Those who want to claim the same kind of work.
+  struct Queue {
+    std::vector<ClaimJob*> jobs;
+    std::vector<storage::postgres::Bytes> seen;
+    bool is_exhausted = false;
+  };
+  using QueueKey = std::pair<std::string, std::vector<std::string>>;  // lane, capabilities
+
+  Task<Result<>> ask(Questions questions);
+  void ask_time(Questions& questions);
+  void ask_ownership(Questions& questions);
+  void ask_records(Missing& missing, bool has_shared, Questions& questions);
+  template <class R>
+  Result<> keep_records(const std::vector<workflow::internal::KeyOf<R>>& keys, const Rows& rows);
+  void ask_candidates(Questions& questions);
+  Result<> offer_candidates(Queue& queue, std::size_t asked, const Rows& rows);
+
+  Task<Result<>> read_first();
+  Task<Result<>> work();
+  Task<Result<>> write();
+  void drop_disowned();
+  void find_effects();
+  void add_news(storage::postgres::Batch& statements) const;
+
+  const Context* const context_;
+  const std::vector<JobRef> jobs_;
+  Time now_;
+  std::optional<storage::postgres::Transaction> transaction_;
+  std::string transaction_id_;
+  bool is_ending_ = false;
+
+  WorkingSet records_;
+  std::vector<Job*> open_;  // jobs that are not done
+  std::map<QueueKey, Queue> queues_;
+  std::set<std::string> full_lanes_;             // as they were read
+  std::map<std::uint16_t, std::int64_t> owned_;  // epochs of partitions that are ours
+  Effects effects_;
+};
+
+}  // namespace weir::flow::workflow::postgres::internal

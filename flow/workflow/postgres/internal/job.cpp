@@ -1,0 +1,92 @@
+#include <weir/flow/workflow/postgres/internal/job.hpp>
+
+#include <algorithm>
+
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/commands.hpp>
+
+namespace weir::flow::workflow::postgres::internal {
+namespace {
+
+void note(const Missing& from, Missing& to) {
+  from.each([&](const auto& list) {
+    using Record = typename std::remove_cvref_t<decltype(list)>::Record;
+    for (const auto& key : list.keys) to.add<Record>(key);
+  });
+}
+
+}  // namespace
+
+void CommandJob::look(const WorkingSet& records, Time about_now, Missing& missing) {
+  Draft draft(records, about_now, seed_);
+  command_->run(draft);
+  note(draft.missing(), missing);
+}
+
+bool CommandJob::run(WorkingSet& records, Time now, Missing& missing) {
+  Draft draft(records, now, seed_);
+  const bool is_kept = command_->run(draft);
+  if (!draft.missing().is_empty()) {
+    note(draft.missing(), missing);
+    return false;
+  }
+  if (is_kept) std::move(draft).apply(records);
+  return true;
+}
+
+void ClaimJob::look(const WorkingSet&, Time, Missing&) {}
+
+bool ClaimJob::run(WorkingSet& records, Time now, Missing& missing) {
+  bool is_done = true;
+  for (Candidate& candidate : candidates_) {
+    if (candidate.is_tried) continue;
+    if (claimed() >= request_.executions_max) {
+      candidate.is_tried = true;
+      continue;
+    }
+    Draft draft(records, now, seed_ + candidate.id.uuid.bytes[15]);
+    auto outcome = workflow::internal::claim(draft, candidate.id, request_);
+    if (!draft.missing().is_empty()) {
+      note(draft.missing(), missing);
+      is_done = false;
+      continue;
+    }
+    candidate.is_tried = true;
+    if (!outcome) {
+      candidate.refusal = outcome.error();
+      continue;
+    }
+    std::move(draft).apply(records);
+    candidate.claimed = *std::move(outcome);
+  }
+  return is_done;
+}
+
+std::size_t ClaimJob::claimed() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      candidates_, [](const Candidate& candidate) { return candidate.claimed.has_value(); }));
+}
+
+std::size_t ClaimJob::wanted() const {
+  std::size_t wanted = request_.executions_max;
+  for (const Candidate& candidate : candidates_) {
+    // One that is refused for good is refused whoever is offered instead.
+    if (candidate.refusal && *candidate.refusal != Errc::wrong_state) return 0;
+    if (wanted > 0 && (!candidate.is_tried || candidate.claimed)) --wanted;
+  }
+  return wanted;
+}
+
+Result<std::vector<Claimed>> ClaimJob::take() {
+  std::vector<Claimed> taken;
+  for (Candidate& candidate : candidates_) {
+    if (candidate.claimed) taken.push_back(*std::move(candidate.claimed));
+  }
+  if (!taken.empty()) return taken;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.refusal && *candidate.refusal != Errc::wrong_state) return *candidate.refusal;
+  }
+  return taken;
+}
+
+}  // namespace weir::flow::workflow::postgres::internal

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weir/flow/workflow/engine.hpp>
+#include <weir/flow/workflow/postgres/internal/batch_actor.hpp>
+#include <weir/flow/workflow/postgres/internal/ownership.hpp>
+#include <weir/runtime/timer.hpp>
+
+namespace weir::flow::workflow::postgres::internal {
+
+struct BeginKeeping {
+  using Reply = bool;
+};
+/// Time to look at everything.
+struct Poll {};
+/// Something may be due, or will be at a time.
+struct Look {
+  std::optional<Time> due = {};
+};
+/// There may be something to cancel.
+struct Dispatch {};
+/// There are more owners, or fewer.
+struct Share {};
+/// Does everything that is due, until nothing is: for tests that turn the clock.
+struct Settle {
+  using Reply = bool;
+};
+struct ListSetAside {
+  using Reply = std::vector<SetAside>;
+};
+struct StopKeeping {
+  using Reply = bool;
+};
+
+using KeeperRef =
+    ActorRef<BeginKeeping, Poll, Look, Dispatch, Share, Settle, ListSetAside, StopKeeping>;
+
+/// Does what nobody asks for, in the partitions that this engine owns: what time has made due, and
+/// what is left to cancel.
+///
+/// What is due is found by an index, and the next look is when the first thing will be due, or when
+/// somebody tells of one. Everything is done by the same commands as elsewhere, which look again
+/// whether it is still to be done.
+class KeeperActor final
+    : public Actor<BeginKeeping, Poll, Look, Dispatch, Share, Settle, ListSetAside, StopKeeping> {
+ public:
+  KeeperActor(std::shared_ptr<Context> context, BatchRef batches);
+
+  Task<Result<bool>> on(BeginKeeping);
+  Task<> on(Poll);
+  Task<> on(Look look);
+  Task<> on(Dispatch);
+  Task<> on(Share);
+  Task<Result<bool>> on(Settle);
+  std::vector<SetAside> on(ListSetAside) const;
+  Task<Result<bool>> on(StopKeeping);
+
+ private:
+  /// How much there was to do.
+  using Done = Result<std::size_t>;
+
+  Task<Result<>> share();
+  Task<Result<>> share_if_due();
+  Task<Done> meet_due();
+  Task<Done> cancel_some(bool is_patient);
+  Task<Done> cancel_groups();
+  Task<Done> cancel_workflows(bool is_patient);
+  template <class Function>
+  Task<typename workflow::internal::CommandOf<Function>::Outcome> call(Partition partition,
+                                                                       Function function);
+  Task<> meet(ExecutionId id, bool* has_failed);
+  Task<> cancel_siblings(ExecutionId id);
+  void note_set_aside(std::string what, const Error& reason);
+  void arrange_look(Time due);
+  std::vector<std::int64_t> partitions() const;
+  std::optional<Time> fixed_time() const;
+
+  const std::shared_ptr<Context> context_;
+  const BatchRef batches_;
+  Ownership owned_;
+  TimePoint shared_at_ = {};
+  std::map<std::string, Error> set_aside_;  // what could not be cancelled
+  std::map<WorkflowId, int> unfinished_;    // how often they were seen
+  std::optional<TimePoint> look_at_;
+  Timer poll_;
+  Timer look_;
+  bool is_dispatch_due_ = false;
+};
+
+}  // namespace weir::flow::workflow::postgres::internal

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weir/flow/workflow/postgres/internal/batch_run.hpp>
+
+// What engines tell each other by `notify`: hints, which may be lost, that there is something to
+// do.
+//
+//     <owner> r <lane>   there may be something to claim in the lane
+//     <owner> d          something will be due soon
+//     <owner> c          there is something to cancel
+//     <owner> o          there is another owner
+namespace weir::flow::workflow::postgres::internal {
+
+enum class NewsKind : char { ready = 'r', due = 'd', cancel = 'c', owners = 'o' };
+
+struct News {
+  NewsKind kind;
+  std::string lane = {};
+};
+
+std::string write_news(const Context& context, NewsKind kind, std::string_view lane = {});
+/// None if it is our own, or not understood.
+std::optional<News> read_news(const Context& context, std::string_view text);
+
+/// What a batch has to tell others.
+std::vector<std::string> news_of(const Context& context, const Effects& effects);
+
+}  // namespace weir::flow::workflow::postgres::internal

@@ -1,0 +1,87 @@
+// What only the embedded store can show: disks that fail, and one engine at a time.
+#include <weir/flow/workflow/engine.hpp>
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include <weir/storage/errc.hpp>
+#include <weir/tests/flow/workflow/support/engine_fixture.hpp>
+
+namespace weir::flow::workflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+class EmbeddedEngineTest : public testing::EngineTest {};
+
+NewExecution work(std::string payload) { return {.kind = "work", .payload = std::move(payload)}; }
+
+TEST_F(EmbeddedEngineTest, AWorkflowOfManyIsCancelledInPiecesAlsoAcrossACrash) {
+  NewGraph many{.executions = std::vector<NewExecution>(1000, work("many"))};
+  const auto graph = run(engine().create_graph(many)).value();
+  const auto held = claim({.worker = "w"}).at(0);
+  reopen({.cancels_max = 7});
+  // The writes after the one that marks the workflow fail: it is not finished.
+  disk().fail_write(10, Error(storage::Errc::io_error, "simulated"));
+  EXPECT_FALSE(run(engine().cancel(graph.workflow, CancelPolicy::cancel_all, "enough")));
+  crash();
+  pass(1s);
+  const Workflow workflow = describe(graph.workflow);
+  EXPECT_EQ(workflow.state, WorkflowState::cancelled);
+  EXPECT_EQ(workflow.cancel_reason, "enough");
+  EXPECT_EQ(workflow.counts[PublicState::cancelled], 1000U);
+  EXPECT_FALSE(workflow.cancelling);
+  EXPECT_EQ(run(engine().complete(held.handle, "")).error(), Errc::execution_not_active);
+  const auto told = completions();
+  EXPECT_EQ(told.size(), 1000U);
+  for (const auto& [id, times] : told) EXPECT_EQ(times, 1) << to_string(id);
+}
+
+TEST_F(EmbeddedEngineTest, AfterAFailedWriteNothingIsAnsweredUntilItIsReopened) {
+  const ExecutionId before = create();
+  disk().fail_write(1, Error(storage::Errc::io_error, "simulated"));
+  EXPECT_EQ(run(engine().create_execution({.kind = "lost"})).error(), Errc::unavailable);
+  EXPECT_EQ(run(engine().describe(before)).error(), Errc::unavailable);
+  EXPECT_FALSE(run(engine().claim({.worker = "w"})));
+  crash();
+  EXPECT_EQ(claim_one().handle.execution, before);
+  EXPECT_TRUE(claim({.worker = "w"}).empty());
+}
+
+TEST_F(EmbeddedEngineTest, WhatCannotBeCancelledIsSetAsideAndHoldsUpNobody) {
+  // A group that lists somebody who is not there.
+  const ExecutionId broken = create();
+  const auto groups =
+      run(store().open_state<ExecutionId, EdgeGroup>("workflow.edge_groups")).value();
+  const auto listed =
+      run(store().open_state<ExecutionId, bool>("workflow.cancelling_groups")).value();
+  auto transaction = store().begin();
+  transaction.put(groups, broken, EdgeGroup{.cancelling = {ExecutionId{}}});
+  transaction.put(listed, broken, true);
+  ASSERT_TRUE(run(transaction.commit()));
+  crash();
+  NewGraph race{.executions = std::vector<NewExecution>(3, work("race")),
+                .edges = {{0, 2}, {1, 2}},
+                .policies = {{2, EdgePolicy::any_of(OnSatisfied::cancel_remaining)}}};
+  for (NewExecution& execution : race.executions) execution.lane = "race";
+  const auto graph = run(engine().create_graph(race)).value();
+  ASSERT_TRUE(run(engine().complete(claim({.worker = "w", .lane = "race"}).at(0).handle)));
+  pass(1s);
+  EXPECT_EQ(describe(graph.workflow).counts[PublicState::cancelled], 1U);
+  const auto aside = run(engine().set_aside()).value();
+  ASSERT_EQ(aside.size(), 1U);
+  EXPECT_EQ(aside[0].what, "edge group of execution " + to_string(broken));
+  EXPECT_EQ(aside[0].reason, Errc::corruption);
+}
+
+TEST_F(EmbeddedEngineTest, ASecondOneOnTheSameStoreIsRefused) {
+  EXPECT_EQ(run(Engine::open(&store())).error(), Errc::already_exists);
+  EXPECT_EQ(claim({.worker = "w"}).size(), 0U);
+  reopen();
+  create();
+  claim_one();
+}
+
+}  // namespace
+}  // namespace weir::flow::workflow

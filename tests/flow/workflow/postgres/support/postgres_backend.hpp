@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <weir/flow/workflow/postgres/internal/postgres_store.hpp>
+#include <weir/tests/flow/workflow/support/backend.hpp>
+#include <weir/tests/runtime/support.hpp>
+#include <weir/tests/storage/postgres/support/test_server.hpp>
+
+namespace weir::flow::workflow::postgres::test {
+
+using storage::postgres::test::TestServer;
+
+/// One server for all tests of the program. Null if the package is not installed.
+TestServer* shared_server();
+
+/// Options for a schema of the server.
+Options options_for(const TestServer& server, const std::string& schema = "test");
+/// Leaves a schema with nothing in it.
+void drop_schema(const TestServer& server, const std::string& schema = "test");
+/// Removes all rows, but leaves the tables.
+void clear_schema(const TestServer& server, const std::string& schema = "test");
+
+/// An engine on a schema of the shared server. Its clock is turned by the tests; what is due is
+/// done whenever it is turned.
+class PostgresBackend final : public testing::Backend {
+ public:
+  explicit PostgresBackend(TestServer* server);
+  ~PostgresBackend() override;
+
+  Engine& engine() override { return *engine_; }
+  ActorSystem& system() override { return system_; }
+  Time time() override { return Time(std::chrono::microseconds(clock_->load())); }
+  void pass(Duration time) override;
+  void run(Task<> task) override { system_.run(std::move(task)); }
+  void open(EngineOptions options) override;
+  void reopen(EngineOptions options) override;
+  void crash(std::size_t survivors) override;
+
+ private:
+  TestServer* const server_;
+  const std::shared_ptr<std::atomic<std::int64_t>> clock_;
+  ActorSystem system_{weir::testing::quiet()};
+  std::shared_ptr<internal::PostgresStore> store_;
+  std::optional<Engine> engine_;
+};
+
+}  // namespace weir::flow::workflow::postgres::test

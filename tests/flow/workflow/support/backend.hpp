@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include <weir/flow/workflow/engine.hpp>
+#include <weir/runtime/actor_system.hpp>
+
+namespace weir::flow::workflow::testing {
+
+/// A store with an engine on it, which can be closed or crashed and opened again, and a clock that
+/// tests turn. Each test program has one kind of it, so that the same tests run on all.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual Engine& engine() = 0;
+  virtual ActorSystem& system() = 0;
+  /// By the clock of the store.
+  virtual Time time() = 0;
+  /// Lets time pass, and everything happen that is due then.
+  virtual void pass(Duration time) = 0;
+  virtual void run(Task<> task) = 0;
+
+  virtual void open(EngineOptions options) = 0;
+  virtual void reopen(EngineOptions options) = 0;
+  /// Of what was not answered, so much survives.
+  virtual void crash(std::size_t survivors) = 0;
+};
+
+/// Null if the machine does not have what it needs, which was said loudly then.
+std::unique_ptr<Backend> make_backend();
+
+}  // namespace weir::flow::workflow::testing

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/tests/flow/workflow/support/board.hpp>
 
@@ -154,7 +155,9 @@ class CommandBoard : public Board {
   /// Why it is not claimed.
   Admission admission(const ExecutionId& id) {
     return run([&](Draft& draft) -> Result<Admission> {
-             return internal::admission_of(draft, *draft.find<Execution>(id));
+             const Execution* execution = draft.find<Execution>(id);
+             if (execution == nullptr) return internal::no_such(id);
+             return internal::admission_of(draft, *execution);
            })
         .value();
   }

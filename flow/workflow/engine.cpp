@@ -14,10 +14,9 @@ namespace {
 
 using internal::CoreRef;
 using internal::Draft;
+using internal::page_max;
 using internal::run;
 using internal::with_lease;
-
-constexpr std::size_t page_max = 1000;
 
 Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request, bool waits) {
   if (request.worker.empty()) co_return Error(Errc::invalid_argument, "a worker without a name");

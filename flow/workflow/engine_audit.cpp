@@ -15,7 +15,7 @@ using internal::Draft;
 using internal::run;
 
 constexpr int tries_max = 3;
-constexpr std::size_t chunk_max = 256;
+constexpr std::size_t members_at_once = 256;
 constexpr std::size_t drifts_max = 100;
 
 /// Everything is counted that is there at one moment, or `busy`.
@@ -23,8 +23,8 @@ Task<Result<Audited>> count_once(CoreRef core, WorkflowId id, bool repairs) {
   WEIR_CO_TRY(tally, co_await run(core, [id](Draft& draft) { return begin_audit(draft, id); }));
   std::optional<ExecutionId> after;
   for (bool is_last = !tally.is_quiet; !is_last;) {
-    WEIR_CO_TRY(members, co_await core->members(id, after, chunk_max));
-    is_last = members.size() < chunk_max;
+    WEIR_CO_TRY(members, co_await core->members(id, after, members_at_once));
+    is_last = members.size() < members_at_once;
     if (!members.empty()) after = members.back();
     WEIR_CO_TRY(more, co_await run(core, [tally, members](Draft& draft) {
                   return count_members(draft, tally, members);

@@ -10,18 +10,18 @@ namespace {
 
 using internal::CoreRef;
 using internal::Draft;
+using internal::page_max;
 using internal::run;
 using Found = std::vector<std::pair<ExecutionId, Execution>>;
 
-constexpr std::size_t page_max = 1000;
-constexpr std::size_t chunk_max = 500;
+constexpr std::size_t executions_at_once = 500;
 /// So many are looked at for one page, however few of them are listed.
 constexpr std::size_t looked_at_max = 10'000;
 
 /// Those of a workflow, as they are now.
 Task<Result<Found>> look_at_members(CoreRef core, WorkflowId workflow,
                                     std::optional<ExecutionId> after) {
-  WEIR_CO_TRY(ids, co_await core->members(workflow, after, chunk_max));
+  WEIR_CO_TRY(ids, co_await core->members(workflow, after, executions_at_once));
   co_return co_await run(core, [workflow, ids = std::move(ids)](Draft& draft) -> Result<Found> {
     if (draft.find<Workflow>(workflow) == nullptr) return internal::no_such(workflow);
     Found found;
@@ -36,7 +36,7 @@ Task<Result<Found>> look_at_members(CoreRef core, WorkflowId workflow,
 Task<Result<Found>> look_at(CoreRef core, const ExecutionFilter* filter,
                             std::optional<ExecutionId> after) {
   if (filter->workflow) return look_at_members(core, *filter->workflow, after);
-  return core->executions(filter->is_of_live(), after, chunk_max);
+  return core->executions(filter->is_of_live(), after, executions_at_once);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Task<Result<ExecutionPage>> Engine::list_executions(ExecutionFilter filter,
   ExecutionPage page;
   for (std::size_t looked_at = 0; limit > 0;) {
     WEIR_CO_TRY(found, co_await look_at(core, &filter, after));
-    const bool is_last = found.size() < chunk_max;
+    const bool is_last = found.size() < executions_at_once;
     for (auto& [id, execution] : found) {
       after = id;
       if (filter.admits(execution)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -11,6 +12,9 @@
 namespace weir::flow::workflow::internal {
 
 using CoreRef = std::shared_ptr<WorkflowStore>;
+
+/// Entries of a page, at most.
+inline constexpr std::size_t page_max = 1000;
 
 /// Runs a function of a draft where the records are, and waits until what it gave is committed:
 /// what it saw may not have been either.

@@ -85,7 +85,8 @@ std::string check(const std::string& table, const std::string& column) {
 std::string checks() {
   const std::string executions = table_of<Execution>();
   return check<PublicState>(executions, "state") + check<Phase>(executions, "phase") +
-         check<Ownership>(executions, "ownership") + check<Eligibility>(executions, "eligibility") +
+         check<workflow::Ownership>(executions, "ownership") +
+         check<Eligibility>(executions, "eligibility") +
          check<BlockingReason>(executions, "reason") + check<Outcome>(executions, "outcome") +
          check<AttemptState>(executions, "attempt_state") +
          check<WorkflowState>(table_of<Workflow>(), "state") +

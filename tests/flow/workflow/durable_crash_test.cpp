@@ -264,7 +264,8 @@ TEST(DurableCrash, I21HoldsWhateverCrashes) {
 
 class TransactionStep : public testing::WorkerTest {
  protected:
-  TransactionStep() {
+  void SetUp() override {
+    testing::WorkerTest::SetUp();
     ledger.emplace(run(store().open_rows<std::uint64_t, std::string>("ledger")).value());
   }
   std::optional<Ledger> ledger;

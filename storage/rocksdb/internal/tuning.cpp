@@ -10,7 +10,6 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
@@ -28,24 +27,19 @@ struct Role {
   std::size_t write_buffer_part;  // of the memory budget
   std::size_t block_bytes;
   bool has_filter;  // for families in which single keys are looked up, and may be missing
-  bool has_hints;   // for families whose keys are mostly close to those written before
 };
-
-/// With which keys of rows and of state begin. What is written to a key space at about the same
-/// time is mostly close together: each has its own place to look first.
-constexpr std::size_t space_bytes = 4;
 
 constexpr Role role_of(Family family) noexcept {
   switch (family) {
-    case Family::meta: return {256, 4 * kibibyte, false, false};
-    case Family::rows: return {8, 8 * kibibyte, true, true};
-    case Family::history: return {16, 16 * kibibyte, false, true};
+    case Family::meta: return {256, 4 * kibibyte, false};
+    case Family::rows: return {8, 8 * kibibyte, true};
+    case Family::history: return {16, 16 * kibibyte, false};
     // Appended to and read in order: large blocks cost nothing and pack better.
-    case Family::log: return {8, 32 * kibibyte, false, false};
-    case Family::state: return {16, 8 * kibibyte, true, true};
-    case Family::checkpoints: return {256, 4 * kibibyte, true, false};
+    case Family::log: return {8, 32 * kibibyte, false};
+    case Family::state: return {16, 8 * kibibyte, true};
+    case Family::checkpoints: return {256, 4 * kibibyte, true};
   }
-  return {256, 4 * kibibyte, false, false};
+  return {256, 4 * kibibyte, false};
 }
 
 ::rocksdb::CompressionType best_compression() {
@@ -94,10 +88,6 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
   if (role.has_filter) {
     options.memtable_whole_key_filtering = true;
     options.memtable_prefix_bloom_size_ratio = 0.05;
-  }
-  if (role.has_hints) {
-    options.memtable_insert_with_hint_prefix_extractor.reset(
-        ::rocksdb::NewFixedPrefixTransform(space_bytes));
   }
   options.compression = best_compression();
   options.level_compaction_dynamic_level_bytes = true;

@@ -48,12 +48,26 @@ function(weir_precompile)
   endforeach()
 endfunction()
 
+# weir_compile_tests(<target> [PRECOMPILE <header>...])
+#
+# How tests are compiled: most of that is headers, and little of their run depends on optimisation.
+# The presets that build everything anew do without it, which takes half the time.
+function(weir_compile_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" "" "PRECOMPILE")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # see weir_join_tests()
+  target_precompile_headers(${target} PRIVATE <gtest/gtest.h> ${tests_PRECOMPILE})
+  if(CMAKE_UNITY_BUILD)
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 # weir_optimise_tests(<target>...)
 #
-# The presets of the sanitizers compile tests without optimisation: that takes half the time. Those
-# that compute for long are the exception: they would take longer than the compiler saves.
+# For tests that compute for long: they would take longer than the compiler saves.
 function(weir_optimise_tests)
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  if(CMAKE_UNITY_BUILD)
     foreach(target IN LISTS ARGN)
       target_compile_options(${target} PRIVATE -O1)
     endforeach()
@@ -69,11 +83,12 @@ function(weir_join_tests out)
   set(joined "")
   set(script ${PROJECT_SOURCE_DIR}/scripts/join_tests.py)
   while(sources)
-    list(LENGTH joined index)
     list(SUBLIST sources 0 ${CMAKE_UNITY_BUILD_BATCH_SIZE} batch)
+    list(GET batch 0 first)
+    cmake_path(GET first FILENAME first)
     list(REMOVE_ITEM sources ${batch})
     list(TRANSFORM batch PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/joined_${index}_test.cpp)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/joined_${first})
     add_custom_command(
       OUTPUT ${output}
       COMMAND Python3::Interpreter ${script} ${output} ${batch}
@@ -102,15 +117,8 @@ function(weir_test module)
     weir_join_tests(test_UNITS ${test_UNITS})
   endif()
   add_executable(${target} ${test_UNITS} ${test_ALONE})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${target} PRIVATE weir::${component} ${test_DEPENDS} GTest::gtest_main)
-  # Most of a test's compilation is these headers, and little of its run depends on optimisation.
-  target_precompile_headers(${target} PRIVATE <gtest/gtest.h> ${test_PRECOMPILE})
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
-    target_compile_options(${target} PRIVATE -O0)
-  elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
-    target_compile_options(${target} PRIVATE -O1)
-  endif()
+  weir_compile_tests(${target} PRECOMPILE ${test_PRECOMPILE})
   gtest_discover_tests(
     ${target}
     TEST_PREFIX ${component}.

@@ -128,7 +128,9 @@ Task<Result<>> RecordStore::open_indexes() {
 Task<Result<>> RecordStore::find_identity() {
   storage::Transaction transaction = store_->begin();
   WEIR_CO_TRY(known, co_await transaction.get(*counters_, identity_counter));
-  identity_ = known.value_or(store_->system().random());
+  // Systems begin with the same random numbers, unless they are told otherwise.
+  const auto made_at = static_cast<std::uint64_t>(store_->time().time_since_epoch().count());
+  identity_ = known.value_or(store_->system().random() ^ (made_at * 0x9e3779b97f4a7c15U));
   if (known) co_return {};
   transaction.put(*counters_, identity_counter, identity_);
   WEIR_CO_TRY_VOID(co_await transaction.commit());

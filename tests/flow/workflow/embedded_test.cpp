@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/runtime/actor_system.hpp>
 #include <weir/storage/errc.hpp>
+#include <weir/storage/store.hpp>
 #include <weir/tests/flow/workflow/support/engine_fixture.hpp>
 
 namespace weir::flow::workflow {
@@ -81,6 +84,27 @@ TEST_F(EmbeddedEngineTest, ASecondOneOnTheSameStoreIsRefused) {
   reopen();
   create();
   claim_one();
+}
+
+/// A store in memory with an engine, on real threads.
+struct Shop {
+  ActorSystem system{{.threads = 1}};
+  storage::Store store = storage::Store::open(system, {}).value();
+  Engine engine = system.run(Engine::open(&store)).value();
+};
+
+TEST(Identity, HandlesOfOneStoreAreForeignToAnother) {
+  // Both systems draw the same random numbers.
+  Shop one;
+  Shop other;
+  for (Shop* shop : {&one, &other}) {
+    ASSERT_TRUE(shop->system.run(shop->engine.create_execution({.kind = "work"})));
+  }
+  const auto claimed = one.system.run(one.engine.claim({.worker = "w"})).value();
+  ASSERT_TRUE(other.system.run(other.engine.claim({.worker = "w"})));
+  const Handle handle = claimed.at(0).handle;
+  EXPECT_EQ(other.system.run(other.engine.complete(handle)).error(), Errc::foreign_handle);
+  EXPECT_TRUE(one.system.run(one.engine.complete(handle)));
 }
 
 }  // namespace

@@ -154,6 +154,19 @@ void PostgresBackend::pass(Duration time) {
 }  // namespace weir::flow::workflow::postgres::test
 
 namespace weir::flow::workflow::testing {
+namespace {
+
+std::unique_ptr<postgres::test::PostgresBoard> shared_board;
+
+/// Ends the threads of the board before the libraries that they have used are taken down.
+class BoardEnvironment final : public ::testing::Environment {
+ public:
+  void TearDown() override { shared_board.reset(); }
+};
+[[maybe_unused]] const ::testing::Environment* const board_environment =
+    ::testing::AddGlobalTestEnvironment(new BoardEnvironment);
+
+}  // namespace
 
 std::unique_ptr<Backend> make_backend() {
   auto* server = postgres::test::shared_server();
@@ -164,8 +177,8 @@ std::unique_ptr<Backend> make_backend() {
 BoardStore* board_store() {
   auto* server = postgres::test::shared_server();
   if (server == nullptr) throw std::runtime_error("the package postgresql is not installed");
-  static postgres::test::PostgresBoard board(server);
-  return &board;
+  if (!shared_board) shared_board = std::make_unique<postgres::test::PostgresBoard>(server);
+  return shared_board.get();
 }
 
 }  // namespace weir::flow::workflow::testing

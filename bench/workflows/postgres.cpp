@@ -1,16 +1,15 @@
 // The engine on a PostgreSQL server of its own, beside pgbench on the same server.
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <weir/bench/actors/measure.hpp>
+#include <weir/bench/workflows/cycle.hpp>
 #include <weir/bench/workflows/subject.hpp>
 #include <weir/bench/workflows/workloads.hpp>
 #include <weir/flow/workflow/postgres/open.hpp>
@@ -27,7 +26,6 @@ using actors::print_result;
 using actors::scaled;
 using actors::Stopwatch;
 using flow::workflow::Engine;
-using flow::workflow::NewExecution;
 using ::weir::storage::postgres::test::TestServer;
 
 constexpr int postgres_in_flight = 64;
@@ -71,9 +69,6 @@ struct Shared {
     flow::workflow::postgres::Options options;
     options.database.connection = server.connection();
     options.database.on_notice = [](const auto&) {};
-    if (const char* text = std::getenv("WEIR_BATCHES")) {
-      options.batches_max = static_cast<std::size_t>(std::atoi(text));
-    }
     return options;
   }
 
@@ -81,44 +76,9 @@ struct Shared {
   Engine engine;
 };
 
-struct Go {};
-
-struct Progress {
-  std::atomic<std::int64_t> left;
-  std::latch done;
-};
-
-/// Makes, claims and completes one execution after the other.
-class Cycle final : public Actor<Go> {
- public:
-  Cycle(const Engine* engine, Progress* progress) : engine_(engine), progress_(progress) {}
-
-  Task<> on(Go) {
-    while (progress_->left.fetch_sub(1) > 0) {
-      must(co_await engine_->create_execution(
-               {.kind = "work", .payload = std::string(payload_bytes, 'x')}),
-           "create");
-      auto claimed = must(co_await engine_->next({.worker = "w"}), "claim");
-      must(co_await engine_->complete(claimed.at(0).handle, "done"), "complete");
-    }
-    progress_->done.count_down();
-  }
-
- private:
-  const Engine* engine_;
-  Progress* progress_;
-};
-
 double cycles_per_second(Shared& subject, std::int64_t executions) {
-  Progress progress{executions, std::latch(postgres_in_flight)};
-  Stopwatch watch;
-  watch.start();
-  for (int client = 0; client < postgres_in_flight; ++client) {
-    subject.system.spawn<Cycle>(&subject.engine, &progress).send<Go>();
-  }
-  progress.done.wait();
-  watch.stop();
-  return static_cast<double>(executions) / (watch.elapsed_ns() / 1e9);
+  return workflows::cycles_per_second(subject.system, subject.engine, postgres_in_flight,
+                                      executions);
 }
 
 void postgres_cycle() {

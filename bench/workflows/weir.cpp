@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <atomic>
 #include <latch>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <weir/bench/actors/measure.hpp>
+#include <weir/bench/workflows/cycle.hpp>
 #include <weir/bench/workflows/subject.hpp>
 #include <weir/bench/workflows/workloads.hpp>
 #include <weir/flow/workflow/engine.hpp>
@@ -28,46 +28,8 @@ using flow::workflow::OnSatisfied;
 using flow::workflow::PublicState;
 using ::weir::storage::Durability;
 
-NewExecution some_work() { return {.kind = "work", .payload = std::string(payload_bytes, 'x')}; }
-
-/// What is left to do, and who waits for it.
-struct Progress {
-  std::atomic<std::int64_t> left;
-  std::latch done;
-};
-
-struct Go {};
-
-/// Makes, claims and completes one execution after the other.
-class Cycle final : public Actor<Go> {
- public:
-  Cycle(const Engine* engine, Progress* progress) : engine_(engine), progress_(progress) {}
-
-  Task<> on(Go) {
-    while (progress_->left.fetch_sub(1) > 0) {
-      must(co_await engine_->create_execution(some_work()), "create");
-      // Whoever has made one finds one: perhaps another's.
-      auto claimed = must(co_await engine_->claim({.worker = "w"}), "claim");
-      must(co_await engine_->complete(claimed.at(0).handle, "done"), "complete");
-    }
-    progress_->done.count_down();
-  }
-
- private:
-  const Engine* engine_;
-  Progress* progress_;
-};
-
 double cycles_per_second(Subject& subject, std::int64_t executions) {
-  Progress progress{executions, std::latch(in_flight)};
-  Stopwatch watch;
-  watch.start();
-  for (int client = 0; client < in_flight; ++client) {
-    subject.system.spawn<Cycle>(&subject.engine, &progress).send<Go>();
-  }
-  progress.done.wait();
-  watch.stop();
-  return static_cast<double>(executions) / (watch.elapsed_ns() / 1e9);
+  return workflows::cycles_per_second(subject.system, subject.engine, in_flight, executions);
 }
 
 void cycle(const char* name, Durability durability, std::int64_t executions) {

@@ -36,7 +36,7 @@ Result<FailResult> retry_later(Draft& draft, const ExecutionId& id, const Execut
   const Duration pause = backoff_before(spec.retry, before->retries + 1, draft.random());
   if (before->lease) {
     const bool is_own = by == before->lease->worker;
-    tell_lease(draft, id, *before, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
+    tell(draft, id, *before, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
   }
   auto changed =
       change(draft, id, {pause > Duration::zero() ? EventKind::retry_delayed : EventKind::retry});

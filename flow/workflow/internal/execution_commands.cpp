@@ -250,7 +250,7 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
   if (spec->attempt_timeout) {
     execution.attempt_deadline = after(draft.now(), *spec->attempt_timeout);
   }
-  tell_lease(draft, id, execution, NoticeKind::lease_acquired);
+  tell(draft, id, execution, NoticeKind::lease_acquired);
   return std::optional(
       Claimed{.handle = {id, execution.attempt, execution.epoch, 0},
               .attempt_kind = execution.newest.kind,
@@ -267,7 +267,7 @@ Result<Time> renew(Draft& draft, const Handle& handle, Duration lease) {
   Lease& held = *(*execution)->lease;
   held.renewed_at = draft.now();
   held.expires_at = after(draft.now(), lease);
-  tell_lease(draft, handle.execution, **execution, NoticeKind::lease_renewed);
+  tell(draft, handle.execution, **execution, NoticeKind::lease_renewed);
   return held.expires_at;
 }
 
@@ -289,7 +289,7 @@ Result<FailResult> fail(Draft& draft, const Handle& handle, const Failure& failu
 Result<> delay(Draft& draft, const Handle& handle, Time until) {
   auto execution = fenced(draft, handle);
   if (!execution) return execution.error();
-  tell_lease(draft, handle.execution, **execution, NoticeKind::lease_released);
+  tell(draft, handle.execution, **execution, NoticeKind::lease_released);
   auto changed = change(draft, handle.execution, {EventKind::delay});
   if (!changed) return changed.error();
   (*changed)->lease.reset();
@@ -314,7 +314,7 @@ Result<> revoke(Draft& draft, const ExecutionId& id, const std::string& reason) 
   if (auto valid = validate_payload("reason", reason); !valid) return valid;
   auto changed = change(draft, id, {EventKind::revoke_lease});
   if (!changed) return changed.error();
-  tell_lease(draft, id, **changed, NoticeKind::lease_revoked);
+  tell(draft, id, **changed, NoticeKind::lease_revoked);
   (*changed)->lease.reset();
   (*changed)->attempt_deadline.reset();
   (*changed)->eligible_at = draft.now();
@@ -388,7 +388,7 @@ Result<bool> expire_lease(Draft& draft, const ExecutionId& id) {
   if (found == nullptr || !found->lease || found->lease->expires_at > draft.now()) return false;
   auto changed = change(draft, id, {EventKind::expire_lease});
   if (!changed) return changed.error();
-  tell_lease(draft, id, **changed, NoticeKind::lease_expired);
+  tell(draft, id, **changed, NoticeKind::lease_expired);
   (*changed)->lease.reset();
   (*changed)->attempt_deadline.reset();
   (*changed)->eligible_at = draft.now();

@@ -49,8 +49,7 @@ void end_lease(Draft& draft, const ExecutionId& id, Execution& execution, const 
   if (execution.lease) {
     const bool is_own = ending.event == EventKind::complete ||
                         (ending.event == EventKind::fail && ending.by == execution.lease->worker);
-    tell_lease(draft, id, execution,
-               is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
+    tell(draft, id, execution, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
   }
   execution.lease.reset();
   ++execution.epoch;
@@ -190,14 +189,16 @@ Result<bool> has_any_ended(Draft& draft, const std::vector<ExecutionId>& executi
   return has_any;
 }
 
-void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind) {
+void tell(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind,
+          const std::string& waitpoint) {
   draft.tell({.kind = kind,
               .execution = id,
               .workflow = execution.workflow,
               .space = execution.space,
               .outcome = Outcome::none,
               .epoch = execution.epoch,
-              .at = draft.now()});
+              .at = draft.now(),
+              .waitpoint = waitpoint});
 }
 
 void note_staged(Draft& draft, const WorkflowId& workflow, const ExecutionId& id) {

@@ -49,8 +49,9 @@ Result<> cancel_with_workflow(Draft& draft, const ExecutionId& id);
 /// Whether one of them has ended; all of them are there.
 Result<bool> has_any_ended(Draft& draft, const std::vector<ExecutionId>& executions);
 
-/// Tells of the lease, which is the execution's own.
-void tell_lease(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind);
+/// Tells what has happened to an execution that has not ended; of a signal, at which waitpoint.
+void tell(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind,
+          const std::string& waitpoint = {});
 
 /// `apply` is to look at the execution. The workflow is there.
 void note_staged(Draft& draft, const WorkflowId& workflow, const ExecutionId& id);

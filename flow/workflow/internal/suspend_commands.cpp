@@ -58,18 +58,6 @@ std::optional<Numbers> take_matching(Draft& draft, const ExecutionId& id,
   return taken;
 }
 
-void tell(Draft& draft, const ExecutionId& id, const Execution& execution, NoticeKind kind,
-          const std::string& waitpoint = {}) {
-  draft.tell({.kind = kind,
-              .execution = id,
-              .workflow = execution.workflow,
-              .space = execution.space,
-              .outcome = Outcome::none,
-              .epoch = execution.epoch,
-              .at = draft.now(),
-              .waitpoint = waitpoint});
-}
-
 /// The keys that sign, made if there are none.
 const Keyring& keyring_of(Draft& draft, const std::string& fresh_secret) {
   const Keyring* found = draft.find<Keyring>(the_keyring);
@@ -87,7 +75,7 @@ const Suspension* answered(Draft& draft, const ExecutionId& id, const Execution&
 }
 
 Result<> let_wait(Draft& draft, const ExecutionId& id, const SuspendRequest& request) {
-  tell_lease(draft, id, *draft.find<Execution>(id), NoticeKind::lease_released);
+  tell(draft, id, *draft.find<Execution>(id), NoticeKind::lease_released);
   auto changed = change(draft, id, {EventKind::suspend, request.reason});
   if (!changed) return changed.error();
   Execution& execution = **changed;

@@ -55,16 +55,17 @@ class TickClock {
   }
 
   std::int64_t look_again() noexcept {
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+    std::int64_t now = 0;
     // The clock is read between two looks at the counter. If they are far apart, something else
     // ran meanwhile.
-    std::uint64_t before = source_.ticks();
-    std::int64_t now = source_.now_ns();
-    std::uint64_t after = source_.ticks();
-    for (int tries = 0; tries < 3 && after - before > ticks_apart_max; ++tries) {
+    int tries = 0;
+    do {
       before = source_.ticks();
       now = source_.now_ns();
       after = source_.ticks();
-    }
+    } while (after - before > ticks_apart_max && ++tries < tries_max);
     const std::uint64_t ticks = before + (after - before) / 2;
     // What has been told already may be ahead of the clock by a little: it is made slower then, so
     // that both meet again.
@@ -88,6 +89,7 @@ class TickClock {
   }
 
   static constexpr std::uint64_t ticks_apart_max = 2000;
+  static constexpr int tries_max = 4;
 
   [[no_unique_address]] Source source_;
   const bool is_steady_;

@@ -85,6 +85,7 @@ Error Database::fail(const Status& status, std::string_view place) {
 std::unique_ptr<engine::Batch> Database::make_batch() { return std::make_unique<Batch>(handles_); }
 
 Result<> Database::write(engine::Batch& batch, Wait wait) {
+  const std::lock_guard lock(log_mutex_);
   if (auto writable = check_writable(); !writable) return writable;
   auto& ours = static_cast<Batch&>(batch);
   if (!ours.status().ok()) return to_error(ours.status(), directory_, "batch");
@@ -101,10 +102,14 @@ Result<> Database::write(engine::Batch& batch, Wait wait) {
 }
 
 Result<> Database::sync() {
-  if (auto writable = check_writable(); !writable) return writable;
-  if (!options_.write_ahead) return {};
+  {
+    const std::lock_guard lock(log_mutex_);
+    if (auto writable = check_writable(); !writable) return writable;
+    if (!options_.write_ahead) return {};
+    if (const Status status = database_->FlushWAL(false); !status.ok()) return fail(status, "sync");
+  }
   syncs_.fetch_add(1, std::memory_order_relaxed);
-  if (const Status status = database_->FlushWAL(true); !status.ok()) return fail(status, "sync");
+  if (const Status status = database_->SyncWAL(); !status.ok()) return fail(status, "sync");
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,9 @@ class Database final : public engine::Engine {
   const std::shared_ptr<Listener> listener_;
   Tuning tuning_;
 
+  // Held while the log is written to, until a failure is latched: RocksDB 7.8 ends the process when
+  // a log is written to after it has failed.
+  std::mutex log_mutex_;
   std::unique_ptr<::rocksdb::DB> database_;
   Handles handles_ = {};
   mutable CursorContext cursors_;

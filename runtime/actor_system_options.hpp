@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <weir/runtime/clock.hpp>
@@ -55,8 +56,9 @@ struct ActorSystemOptions {
   unsigned blocking_threads_max = 64;
   /// How long `stop` waits in all.
   Duration stop_timeout = std::chrono::seconds(10);
-  /// Starts the generator behind `random()`.
-  std::uint64_t seed = 0x5EED;
+  /// Starts the generator behind `random()`. Without one it is drawn, so that no two processes draw
+  /// the same numbers.
+  std::optional<std::uint64_t> seed = {};
   /// Where spans, metrics and logs go; may be shared with other systems, and outlives them. Nothing
   /// is recorded without it.
   telemetry::Telemetry* telemetry = nullptr;

@@ -32,11 +32,17 @@ constexpr ActorType guardian_type{
     .destroy = [](void*) noexcept {},
 };
 
+std::uint64_t draw_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
 ActorSystemOptions checked(ActorSystemOptions options) {
   if (options.message_quota == 0) {
     throw std::invalid_argument(
         "ActorSystemOptions: message_quota is 0, so no actor would ever handle a message");
   }
+  if (!options.seed) options.seed = draw_seed();
   return options;
 }
 
@@ -53,7 +59,7 @@ void print_dead_letter(const DeadLetter& letter, std::uint64_t count) noexcept {
 }  // namespace
 
 Core::Core(ActorSystemOptions wanted, SimulationHost* host)
-    : options(checked(std::move(wanted))), simulation(host), outside_random(options.seed) {
+    : options(checked(std::move(wanted))), simulation(host), outside_random(*options.seed) {
   unsigned threads = options.threads ? options.threads : std::thread::hardware_concurrency();
   if (simulation || threads == 0) threads = 1;
   prepare_tracing();
@@ -75,10 +81,9 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
 // The generator of ids is one of its own, so that recording changes nothing in a simulated run.
 void Core::prepare_tracing() {
   telemetry::set_context_provider(&current_trace);
-  trace_seed = options.seed;
+  trace_seed = *options.seed;
   if (simulation) return;
-  std::random_device device;
-  trace_seed = (std::uint64_t{device()} << 32) | device();
+  trace_seed = draw_seed();
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   wall_offset_ns = std::chrono::nanoseconds(wall).count() - now_ns();
 }

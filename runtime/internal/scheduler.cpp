@@ -115,7 +115,7 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
     : core(system),
       index(number),
       next_request(std::uint64_t{number} << 48),
-      random_state(system.options.seed * random_step + number + 1),
+      random_state(*system.options.seed * random_step + number + 1),
       records_spans(system.records_spans()),
       measures(system.measures()),
       is_observed(records_spans || measures),

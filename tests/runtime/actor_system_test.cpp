@@ -90,7 +90,7 @@ class Gambler final : public Actor<Draw> {
   std::vector<std::uint64_t> on(Draw) { return {random(), random(), random()}; }
 };
 
-std::vector<std::uint64_t> drawn_with(std::uint64_t seed) {
+std::vector<std::uint64_t> drawn_with(std::optional<std::uint64_t> seed) {
   ActorSystemOptions options = quiet(1);
   options.seed = seed;
   ActorSystem system(options);
@@ -100,6 +100,10 @@ std::vector<std::uint64_t> drawn_with(std::uint64_t seed) {
 TEST(ActorSystem, DrawsTheSameNumbersFromTheSameSeed) {
   EXPECT_EQ(drawn_with(1), drawn_with(1));
   EXPECT_NE(drawn_with(1), drawn_with(2));
+}
+
+TEST(ActorSystem, DrawsOtherNumbersEachTimeWithoutASeed) {
+  EXPECT_NE(drawn_with(std::nullopt), drawn_with(std::nullopt));
 }
 
 TEST(ActorSystem, WithADefaultCapacityOfZeroRefusesToSpawn) {

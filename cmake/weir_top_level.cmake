@@ -74,6 +74,18 @@ function(weir_optimise_tests)
   endif()
 endfunction()
 
+# weir_compile_briefly(<target>...)
+#
+# For what waits more than it computes: under the sanitizers, whose instrumentation takes the
+# optimiser long, it is not optimised.
+function(weir_compile_briefly)
+  if(CMAKE_UNITY_BUILD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE -O0)
+    endforeach()
+  endif()
+endfunction()
+
 # weir_join_tests(<out> <source>...)
 #
 # Sets <out> to sources that together contain those given, several in each: what a unity build does,
@@ -166,10 +178,18 @@ function(weir_sample name)
       set(sample_SOURCES ${name}/main.cpp)
     endif()
   endif()
+  if(NOT TARGET weir_sample_headers)  # what all of them include, compiled once
+    file(CONFIGURE OUTPUT sample_headers.cpp CONTENT "")
+    add_library(weir_sample_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/sample_headers.cpp)
+    target_link_libraries(weir_sample_headers PRIVATE weir::runtime)
+    weir_compile_briefly(weir_sample_headers)
+    weir_precompile(weir_sample_headers HEADERS <algorithm> <weir/runtime/actor_system.hpp>)
+  endif()
   set(target weir_sample_${name})
   add_executable(${target} ${sample_SOURCES})
   target_link_libraries(${target} PRIVATE weir::runtime ${sample_DEPENDS})
-  weir_precompile(${target} LIKE weir_runtime)
+  weir_compile_briefly(${target})
+  weir_precompile(${target} LIKE weir_sample_headers)
   if(WEIR_BUILD_TESTS AND NOT sample_NO_TEST)
     add_test(NAME sample.${name} COMMAND ${target})
     set_tests_properties(sample.${name} PROPERTIES TIMEOUT 60)

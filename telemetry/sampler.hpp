@@ -21,6 +21,10 @@ class Sampler {
   /// For the first span of a trace.
   bool samples(const TraceId& trace) const noexcept { return randomness_of(trace) < bound_; }
 
+  /// What `samples` compares with: a trace whose id ends with `number` is sampled if half of that
+  /// is below. For those who draw the number before they make an id of it.
+  std::uint64_t bound() const noexcept { return bound_; }
+
   /// For a span below a valid `parent`, which may be of another process.
   bool samples_child_of(const TraceContext& parent) const noexcept {
     return is_parent_based_ ? parent.is_sampled : samples(parent.trace);

@@ -44,6 +44,7 @@ class Telemetry {
   bool records_spans() const noexcept { return spans_ != nullptr; }
   /// Whether a trace that begins here is recorded.
   bool samples_root(const TraceId& trace) const noexcept;
+  const Sampler& sampler() const noexcept { return sampler_; }
   /// Whether to record a part of a trace that began elsewhere.
   bool samples_child(const TraceContext& parent) const noexcept;
   /// Whether a span that ended now would find room. If not it need not be made: it is counted as

@@ -236,9 +236,12 @@ void Cell::activate_for(Worker& worker) noexcept {
     }
     __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
     count_popped(*this);
-    const bool is_special = IsObserved && node->trace != unsampled;
-    const Outcome outcome =
-        is_special ? handle_closely(*this, node, worker) : handle_quickly(*this, node);
+    bool is_special = IsObserved && node->trace != unsampled;
+    const bool is_root = is_special && node->trace == undecided;
+    if (is_root) is_special = is_recorded(node, worker);
+    const Outcome outcome = !is_special ? handle_quickly(*this, node)
+                            : is_root   ? handle_recorded(*this, node, worker)
+                                        : handle_closely(*this, node, worker);
     end_of_handler(worker);
     if (--until_admit == 0) [[unlikely]] {
       admit_if_waiting(*this);

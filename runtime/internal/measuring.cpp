@@ -51,8 +51,8 @@ void put_back(Node* node, std::uintptr_t mark) noexcept {
 }
 
 Outcome handle_unmarked(Cell& cell, Node* node, Worker& worker) noexcept {
-  const bool is_recorded = worker.records_spans && node->trace != unsampled;
-  return is_recorded ? handle_recorded(cell, node, worker) : handle_untraced(cell, node);
+  return is_recorded(node, worker) ? handle_recorded(cell, node, worker)
+                                   : handle_untraced(cell, node);
 }
 
 }  // namespace

@@ -50,13 +50,17 @@ std::int64_t wait_of(Node* node, const Trail& trail, std::int64_t now) noexcept 
                                 0);
 }
 
-// A trace begins with the first message that no other message caused.
+// A trace begins with the first message that no other message caused. Its id ends with the number
+// for which it is recorded.
 ActiveSpan* begin_trace(Worker& worker) {
-  telemetry::Telemetry& telemetry = *worker.core.options.telemetry;
+  if (!worker.core.options.telemetry->admits_span()) return nullptr;
   telemetry::TraceContext root;
   root.trace = new_trace_id(worker);
-  const bool is_recorded = telemetry.samples_root(root.trace) && telemetry.admits_span();
-  return is_recorded ? new_span(worker, root) : nullptr;
+  std::uint64_t number = worker.root_number;
+  for (std::size_t i = root.trace.bytes.size(); i-- > 8; number >>= 8) {
+    root.trace.bytes[i] = static_cast<std::uint8_t>(number);
+  }
+  return new_span(worker, root);
 }
 
 ActiveSpan* begin_child(const Trail& trail, Worker& worker) {
@@ -100,6 +104,16 @@ ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent) {
 
 telemetry::TraceId new_trace_id(Worker& worker) noexcept {
   return random_id<telemetry::TraceId>(worker);
+}
+
+// Most traces are not, and their messages are handled like any other.
+bool is_recorded(Node* node, Worker& worker) noexcept {
+  if (!worker.records_spans || node->trace == unsampled) return false;
+  if (node->trace != undecided) return true;
+  worker.root_number = next_random(worker.trace_random);
+  if (worker.root_number >> 1 < worker.roots_bound) return true;
+  if (!repeats(node)) node->trace = unsampled;
+  return false;
 }
 
 Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/simulation.hpp>
+#include <weir/telemetry/sampler.hpp>
 #include <weir/tests/runtime/support.hpp>
 #include <weir/tests/runtime/support/recorded_spans.hpp>
 
@@ -56,6 +57,18 @@ TEST(TracingIds, DependOnTheSeedAlone) {
   };
   EXPECT_EQ(ids(first), ids(again));
   EXPECT_NE(ids(first), ids(other));
+}
+
+TEST(TracingIds, OfWhatIsRecordedByRatioAreThoseThatEveryProcessWouldRecord) {
+  const telemetry::SamplerOptions half{.kind = telemetry::SamplerKind::ratio, .ratio = 0.5};
+  telemetry::TelemetryOptions options;
+  options.sampler = half;
+  const RecordedSpans spans(options);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) draw(spans.telemetry(), seed);
+  const auto all = spans.all();
+  EXPECT_NEAR(static_cast<double>(all.size()), 20 * 64 * 0.5, 100);
+  const telemetry::Sampler sampler(half);
+  for (const auto& span : all) EXPECT_TRUE(sampler.samples(span.context.trace));
 }
 
 TEST(TracingIds, DifferBetweenNodesOfOneSimulation) {

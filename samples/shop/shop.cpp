@@ -36,6 +36,7 @@ Task<> end_after(std::chrono::seconds time, boost::asio::signal_set* signals) {
 
 /// Waits for Ctrl-C, SIGTERM or the end of its time. A second Ctrl-C then ends the process at once.
 Task<> until_told(weir::ActorSystem* system, std::optional<std::chrono::seconds> time) {
+  if (time == 0s) co_return;
   boost::asio::signal_set signals(io_context(*system), SIGINT, SIGTERM);
   weir::TaskScope clock;
   if (time) clock.spawn(end_after(*time, &signals));

@@ -56,7 +56,8 @@ bool takes_value(std::string_view name) {
 }  // namespace
 
 const char* const usage =
-    R"(Usage: weir_sample_shop [--seconds N] [--report] [--orders-per-second N] [--directory DIR] [--fresh]
+    R"(Usage: weir_sample_shop [--seconds N] [--report] [--orders-per-second N] [--directory DIR]
+                        [--fresh]
 
 A small shop: customers order, views follow, and each paid order is charged and shipped once.
 Ctrl-C ends it; started again it goes on where it was, also after `kill -9`.

@@ -16,7 +16,7 @@ using weir::Result;
 using weir::Task;
 using weir::flow::data::Timestamp;
 
-constexpr auto minutes_shown = std::chrono::minutes(3);
+constexpr auto minutes_shown = std::chrono::minutes(2);
 
 std::int64_t number(const Row& row, std::size_t column) { return row[column].as<std::int64_t>(); }
 
@@ -55,6 +55,15 @@ std::string orders_line(const Figures& figures) {
 std::string checkouts_line(const Figures& figures) {
   const std::int64_t done = total_of(figures, "ship").count;
   return grouped(done) + " done, " + grouped(total_of(figures, "paid").count - done) + " running";
+}
+
+/// A line of the table of products.
+std::string columns(const std::string& name, const std::string& revenue, const std::string& sold,
+                    const std::string& stock) {
+  char line[80];
+  std::snprintf(line, sizeof(line), "  %-14s %14s %12s %12s\n", name.c_str(), revenue.c_str(),
+                sold.c_str(), stock.c_str());
+  return line;
 }
 
 Task<Result<std::vector<Row>>> last_minutes(Snapshot snapshot, Relation revenue, Timestamp now) {
@@ -125,16 +134,15 @@ std::string Screen::draw(const Figures& figures) const {
   for (const Row& row : figures.revenue) {
     text += clock_time(row[0].as<Timestamp>()).substr(0, 5) + " " + money(number(row, 2)) + "   ";
   }
-  text += "\n  top        ";
-  for (const Row& row : figures.top_products) {
-    text += row[0].as<std::string>() + " " + money(number(row, 2)) + "   ";
-  }
-  text += "\n  stock      ";
-  for (const Row& row : figures.stock) {
-    text += row[0].as<std::string>() + " " + grouped(number(row, 1)) + "   ";
-  }
   text += "\n  views      " + behind(figures.lag) + "\n";
   if (!console_.empty()) text += "  console    " + console_ + "\n";
+  text += columns("", "revenue", "sold", "in stock");
+  for (const Row& row : figures.top_products) {
+    const auto stock =
+        std::ranges::find(figures.stock, row[0], [](const Row& of) { return of[0]; });
+    text += columns(row[0].as<std::string>(), money(number(row, 2)), grouped(number(row, 1)),
+                    stock == figures.stock.end() ? "" : grouped(number(*stock, 1)));
+  }
   return text + "Ctrl-C ends it; started again, it goes on here.\n";
 }
 

@@ -106,7 +106,7 @@ Task<Result<>> settle(const weir::storage::Store* store, const Database* databas
   for (auto since = store->time();;) {
     WEIR_CO_TRY_VOID(co_await database->fresh(tables.totals, store->version()));
     WEIR_CO_TRY(open, co_await open_checkouts(database->read(), tables));
-    if (open == 0) break;
+    if (open <= 0) break;  // fewer than none: something was shipped twice
     if (open != least) since = store->time();
     least = open;
     if (store->time() - since > patience) {

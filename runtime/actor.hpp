@@ -85,7 +85,10 @@ class ActorBase {
 ///
 /// `on` returns `void`, or for a request its `Reply` or `Result<Reply>`, or a `Task` of those. A
 /// coroutine handler suspends the actor, not a thread: the next message waits until it has
-/// finished, unless the class says `static constexpr bool interleaves = true;`.
+/// finished, unless the class says `static constexpr bool interleaves = true;`. If its handlers may
+/// wait for messages that are yet to come, it says `static constexpr std::uint32_t interleaved_max
+/// = weir::unbounded;` too: otherwise nothing is handled any more once so many wait as the system's
+/// options allow.
 ///
 /// Optional members, found by name: `on_start()` before the first message and `on_stop()` after the
 /// last (both may return `Task<>`), and `bool ready_for(const M&) const`, which sets a message

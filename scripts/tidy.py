@@ -240,6 +240,13 @@ def check_readmes(tree):
                           f"{lines} lines, {README_LINES_MAX} at most")
 
 
+def check_samples(tree):
+    """Who opens the folder of a sample finds out what it is, and what to try."""
+    for folder in sorted({os.path.dirname(path) for path, _ in tree.cpp()}):
+        if folder.startswith("samples/") and f"{folder}/README.md" not in tree.files:
+            yield Finding(f"{folder}/main.cpp", 1, "samples", "the sample has no README.md")
+
+
 def check_leftovers(tree):
     for path, text in tree.files.items():
         for number, line in enumerate(text.splitlines(), 1):
@@ -300,13 +307,14 @@ def check_links(tree):
 CHECKS = [
     check_file_length, check_line_length, check_function_length, check_layers, check_internal,
     check_corners, check_asio, check_include_style, check_pragma_once, check_listed, check_readmes,
-    check_leftovers, check_machine_paths, check_time_in_tests, check_test_names, check_detached,
+    check_samples, check_leftovers, check_machine_paths, check_time_in_tests, check_test_names,
+    check_detached,
     check_quotes, check_links,
 ]
 
 
 def allowed(tree, finding):
-    lines = tree.files[finding.path].splitlines()
+    lines = tree.files.get(finding.path, "").splitlines()
     line = lines[finding.line - 1] if finding.line <= len(lines) else ""
     return finding.rule in ALLOW.findall(line)
 

@@ -1,6 +1,11 @@
 #include <weir/flow/compose/on_change.hpp>
 
+#include <utility>
+#include <vector>
+
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/runtime/channel.hpp>
+#include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/retry.hpp>
 
@@ -8,6 +13,11 @@ namespace weir::flow::compose {
 namespace {
 
 using storage::Version;
+
+/// Commits that are read while executions for those before them are begun.
+constexpr std::size_t deltas_ahead = 64;
+/// Executions that are begun at once.
+constexpr std::size_t begun_max = 256;
 
 std::string checkpoint_of(const std::string& name) { return "compose.on_change." + name; }
 
@@ -40,20 +50,55 @@ Task<Result<Version>> find_place(storage::Store* store, std::string name) {
   co_return now;
 }
 
-Task<Result<>> begin_all(const workflow::Engine* engine, const Start* start, view::Delta delta) {
-  // An update that changes nothing that is seen here is no change.
-  const data::ChangeBatch changes = delta.changes.consolidated();
-  for (std::size_t row = 0; row < changes.size(); ++row) {
-    if (changes.weights()[row] <= 0) continue;
-    auto payload = start->payload(changes.row(row));
-    if (!payload) continue;
-    WEIR_CO_TRY_VOID(co_await engine->create_execution({.kind = start->kind,
-                                                        .payload = *std::move(payload),
-                                                        .lane = start->lane,
-                                                        .id = id_of(*start, *delta.resume, row),
-                                                        .creator = start->name}));
+Task<> begin(const workflow::Engine* engine, workflow::NewExecution request, Result<>* outcome) {
+  const auto created = co_await engine->create_execution(std::move(request));
+  if (!created) *outcome = created.error();
+}
+
+/// What is asked of an engine at once is one commit, so nothing waits for what is before it.
+Task<Result<>> begin_all(const workflow::Engine* engine, const Start* start,
+                         std::vector<view::Delta> deltas) {
+  Result<> outcome;
+  TaskScope scope;
+  for (const view::Delta& delta : deltas) {
+    // An update that changes nothing that is seen here is no change.
+    const data::ChangeBatch changes = delta.changes.consolidated();
+    for (std::size_t row = 0; row < changes.size(); ++row) {
+      if (changes.weights()[row] <= 0) continue;
+      auto payload = start->payload(changes.row(row));
+      if (!payload) continue;
+      scope.spawn(begin(engine,
+                        {.kind = start->kind,
+                         .payload = *std::move(payload),
+                         .lane = start->lane,
+                         .id = id_of(*start, *delta.resume, row),
+                         .creator = start->name},
+                        &outcome));
+      if (scope.running() >= begun_max) co_await scope.join();
+    }
   }
-  co_return {};
+  co_await scope.join();
+  co_return outcome;
+}
+
+/// Why there is no more, which is never that all is read.
+Task<> read_all(view::Subscription* subscription, Channel<view::Delta>* deltas, Error* reason) {
+  for (;;) {
+    auto delta = co_await subscription->next();
+    if (!delta) *reason = delta.error();
+    if (!delta || !co_await deltas->push(*std::move(delta))) break;
+  }
+  deltas->close();
+}
+
+/// What has come since the last time; waits for something. None when there will be nothing more.
+Task<std::vector<view::Delta>> take_all(Channel<view::Delta>* deltas) {
+  std::vector<view::Delta> taken;
+  auto first = co_await deltas->pop();
+  if (!first) co_return taken;
+  taken.push_back(*std::move(first));
+  while (auto more = deltas->try_pop()) taken.push_back(*std::move(more));
+  co_return taken;
 }
 
 Task<Result<>> follow(const workflow::Engine* engine, const view::Database* database,
@@ -62,13 +107,22 @@ Task<Result<>> follow(const workflow::Engine* engine, const view::Database* data
   WEIR_CO_TRY(place, co_await find_place(store, start->name));
   WEIR_CO_TRY(found, co_await database->relation(relation));
   WEIR_CO_TRY(subscription, database->subscribe(found, {.after = place}));
-  for (;;) {
-    WEIR_CO_TRY(delta, co_await subscription.next());
-    const Version version = *delta.resume;
-    WEIR_CO_TRY_VOID(co_await begin_all(engine, start.get(), std::move(delta)));
+  Channel<view::Delta> deltas(deltas_ahead);
+  Error reason(weir::Errc::cancelled);
+  TaskScope reading;
+  reading.spawn(read_all(&subscription, &deltas, &reason));
+  Result<> outcome;
+  while (outcome) {
+    auto taken = co_await take_all(&deltas);
+    if (taken.empty()) break;
+    const Version version = *taken.back().resume;
+    outcome = co_await begin_all(engine, start.get(), std::move(taken));
     // What is begun again, if this is not reached, has the same id.
-    WEIR_CO_TRY_VOID(co_await remember(store, start->name, version));
+    if (outcome) outcome = co_await remember(store, start->name, version);
   }
+  reading.cancel_all();
+  co_await reading.join();
+  co_return outcome ? reason : outcome.error();
 }
 
 }  // namespace

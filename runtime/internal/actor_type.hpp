@@ -61,6 +61,8 @@ inline constexpr bool is_scenario = false;
 
 template <class A>
 concept Interleaves = requires { requires A::interleaves; };
+template <class A>
+concept LimitsInterleaving = requires { std::uint32_t{A::interleaved_max}; };
 
 // Turns a finished coroutine's result into the reply of `envelope`.
 template <class M, class T>
@@ -210,6 +212,7 @@ ActorType make_actor_type() {
       .interleaves = Interleaves<A>,
       .is_spared = is_scenario<A>,
   };
+  if constexpr (LimitsInterleaving<A>) type.interleaved_max = A::interleaved_max;
   make_table<A>(type, typename A::Messages{});
   type.destroy = [](void* object) noexcept { static_cast<A*>(object)->~A(); };
   if constexpr (HasStart<A>) type.start = &call_start<A>;

@@ -170,7 +170,8 @@ struct ActorType {
   std::uint8_t pool_class;
   bool object_inside;  // behind the cell, in the same memory
   bool interleaves;
-  bool is_spared = false;         // by the faults that a simulation injects
+  bool is_spared = false;  // by the faults that a simulation injects
+  std::uint32_t interleaved_max = system_default;
   const Invoke* table = nullptr;  // by MessageType::index
   std::size_t table_size = 0;
   void (*destroy)(void* object) noexcept = nullptr;

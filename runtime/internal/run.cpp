@@ -63,6 +63,11 @@ void resume_run(Run* run) {
   worker.current_run = outer;
 }
 
+std::uint32_t interleaved_max(const Cell& cell) noexcept {
+  const std::uint32_t own = cell.type->interleaved_max;
+  return own == system_default ? cell.core->options.interleaved_max : own;
+}
+
 }  // namespace
 
 Run::Run(Cell& owner, std::coroutine_handle<> coroutine) noexcept
@@ -97,7 +102,7 @@ Outcome start_run(Run* owned, Node* node, std::uint8_t blocks) {
   Run* suspended = run.release();
   this_worker->suspended_run = suspended;
   link_run(extension, suspended);
-  if (extension.run_count >= cell.core->options.interleaved_max) suspended->blocks = blocks;
+  if (extension.run_count >= interleaved_max(cell)) suspended->blocks = blocks;
   cell.attention |= suspended->blocks;
   return is_request ? Outcome::suspended : Outcome::done;
 }

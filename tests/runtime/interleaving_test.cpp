@@ -10,6 +10,7 @@
 
 #include <weir/runtime/explore_gtest.hpp>
 #include <weir/runtime/semaphore.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/sleep.hpp>
 
 #include <weir/tests/runtime/support.hpp>
@@ -147,6 +148,40 @@ TEST(Interleaving, StopsTakingMessagesAtItsLimit) {
   worker.stop();
   scene.simulation.run_until_idle();
   EXPECT_EQ(scene.log.values().back(), "stopped, most 3");
+}
+
+struct Open {};
+struct Pass {
+  using Reply = int;
+};
+
+/// Lets nobody pass until it is opened, by a message that comes behind them.
+class Door final : public Actor<Pass, Open> {
+ public:
+  static constexpr bool interleaves = true;
+  static constexpr std::uint32_t interleaved_max = unbounded;
+
+  Task<int> on(Pass) {
+    static_cast<void>(co_await opened_.wait_until(1));
+    co_return 1;
+  }
+  void on(Open) { opened_.publish(1); }
+
+ private:
+  SequenceBarrier opened_;
+};
+
+TEST(Interleaving, AClassMayHaveALimitOfItsOwn) {
+  ActorSystemOptions options = quiet();
+  options.interleaved_max = 3;
+  Scene scene(options);
+  auto door = scene.simulation.system().spawn<Door>();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(door.send<Pass>());
+  ASSERT_TRUE(door.send<Open>());
+  const auto ask = [](RefOf<Door> asked) -> Task<Result<int>> {
+    co_return co_await asked.ask<Pass>().within(1s);
+  };
+  EXPECT_TRUE(scene.simulation.run(ask(door))) << "all who wait keep out what they wait for";
 }
 
 TEST(Interleaving, StopLetsEveryHandlerFinish) {

@@ -40,6 +40,9 @@ EXAMPLES = {
     "function_length": (
         {"samples/a.cpp": function_of(71)},
         {"samples/a.cpp": function_of(70) * 2}),
+    "samples": (
+        {"samples/a/main.cpp": ""},
+        {"samples/a/main.cpp": "", "samples/a/README.md": "# a\n"}),
     "layers": (
         {"runtime/a.cpp": "#include <weir/storage/store.hpp>\n"},
         {"storage/a.cpp": "#include <weir/runtime/task.hpp>\n#include <weir/storage/b.hpp>\n"}),

@@ -111,6 +111,8 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
  public:
   /// Commands come while others read, and while batches are written.
   static constexpr bool interleaves = true;
+  /// Who waits for an end waits for a command that is yet to come, however many they are.
+  static constexpr std::uint32_t interleaved_max = unbounded;
 
   EngineActor(std::shared_ptr<EngineCore> core, EngineActorOptions options);
 

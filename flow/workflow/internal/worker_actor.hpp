@@ -34,6 +34,8 @@ struct AskRun {
 class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, AskRun> {
  public:
   static constexpr bool interleaves = true;
+  /// Coroutines that wait for others count too, however many they are.
+  static constexpr std::uint32_t interleaved_max = unbounded;
 
   WorkerActor(const Engine* engine, std::shared_ptr<const Handlers> handlers,
               WorkerOptions options);

@@ -211,6 +211,27 @@ TEST(Compose, AChangeThatWasMissedIsMadeUpFor) {
   EXPECT_EQ(life.ended(), (std::map<std::string, int>{{"large 1", 2}, {"large 2", 1}}));
 }
 
+TEST(Compose, WhatCameTogetherIsBegunTogether) {
+  Life life;
+  ASSERT_TRUE(life.open());
+  Start start{.name = "idle", .kind = "idle", .lane = "idle", .payload = [](const view::Row& row) {
+                return std::optional(to_string(row.at(0)));
+              }};
+  auto idle = life.run(on_change(&life.engine(), &life.database(), "orders", std::move(start)));
+  ASSERT_TRUE(idle);
+  const auto orders = life.run(life.database().relation("orders")).value();
+  constexpr std::int64_t rows = 100;
+  view::Transaction transaction = life.database().begin();
+  for (std::int64_t id = 1; id <= rows; ++id) {
+    ASSERT_TRUE(life.run(transaction.insert(orders, {id, 1})));
+  }
+  const std::uint64_t before = life.disk().writes();
+  ASSERT_TRUE(life.run(transaction.commit()));
+  life.pass(5s);
+  EXPECT_EQ(life.run(life.engine().queue("idle", 1000)).value().waiting.size(), rows);
+  EXPECT_LT(life.disk().writes() - before, rows / 4) << "each is begun in a commit of its own";
+}
+
 TEST(Compose, RefusesWhatIsNotThere) {
   Life life;
   ASSERT_TRUE(life.open());

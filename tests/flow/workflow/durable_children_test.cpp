@@ -71,6 +71,16 @@ TEST_F(ChildrenTest, WhoWaitsForChildrenLeavesThemItsPlace) {
   EXPECT_EQ(result<Lines>(id), (Lines{"anna", "bert"}));
 }
 
+TEST_F(ChildrenTest, AnyNumberOfThemCanWaitForChildren) {
+  const std::vector<Offer> offers = {{"anna", 1}, {"bert", 2}};
+  constexpr int races = 1100;
+  for (int i = 0; i < races; ++i) begin_execution("two", to_payload(offers));
+  // Those that were begun first are claimed first: all of them wait before the first child is done.
+  start_race(8);
+  pass(1min);
+  ASSERT_EQ(report().completed, 3 * races) << "they keep each other from going on";
+}
+
 TEST_F(ChildrenTest, AQuorumThatCannotBeReachedFails) {
   start_race(8);
   const std::vector<Offer> offers = {{"anna", 100}, {"bert", 100, false}, {"carl", 100, false}};

@@ -1,5 +1,5 @@
-// A table of orders and two views in a chain, which follow every transaction. Give it a directory,
-// and it goes on there when it is started again.
+// A table of orders, two views in a chain that follow every transaction, and a dashboard that is
+// told of each change. Give it a directory, and it goes on there when it is started again.
 
 #include <chrono>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/store.hpp>
 
@@ -42,7 +43,7 @@ struct Relations {
   Relation wanted;
 };
 
-/// What `making` makes, or what is there already.
+/// What `making` makes, or what is there.
 Task<Result<Relation>> make_or_open(const Database* database, std::string name,
                                     Task<Result<Relation>> making) {
   auto made = co_await std::move(making);
@@ -76,25 +77,36 @@ Task<Result<>> print(Snapshot snapshot, Relation relation) {
 }
 // [/scan]
 
-/// Both views once they have seen `version`. Gives the version in which they show it.
+/// Both views once they have seen `version`.
 // [fresh]
-Task<Result<Version>> print_fresh(const Database* database, Relations relations, Version version) {
+Task<Result<>> print_fresh(const Database* database, Relations relations, Version version) {
   WEIR_CO_TRY_VOID(co_await database->fresh(relations.wanted, version));
   const Snapshot now = database->read();
   WEIR_CO_TRY_VOID(co_await print(now, relations.large));
-  WEIR_CO_TRY_VOID(co_await print(now, relations.wanted));
-  co_return now.version();
+  co_return co_await print(now, relations.wanted);
 }
 // [/fresh]
+
+// [subscription]
+/// The dashboard: prints what comes into a view and what goes, as it happens, for so many commits.
+Task<> watch(const Database* database, Relation relation, int commits) {
+  auto subscription = database->subscribe(relation).value();
+  for (; commits > 0; --commits) {
+    const auto delta = (co_await subscription.next()).value();
+    std::printf("%s changes:\n%s", relation.name().c_str(), to_string(delta.changes).c_str());
+  }
+}
+// [/subscription]
 
 Task<Result<>> run(Store* store) {
   // [open]
   WEIR_CO_TRY(database, co_await Database::open(store));
   WEIR_CO_TRY(relations, co_await open_relations(&database));
   // [/open]
-  const Relation& orders = relations.orders;
-  std::printf("before:\n");
   WEIR_CO_TRY_VOID(co_await print_fresh(&database, relations, store->version()));
+  const Relation& orders = relations.orders;
+  weir::TaskScope dashboard;
+  dashboard.spawn(watch(&database, relations.large, 2));
 
   // [transaction]
   auto placing = database.begin();
@@ -103,22 +115,14 @@ Task<Result<>> run(Store* store) {
   WEIR_CO_TRY_VOID(co_await placing.insert(orders, {id + 1, "pears", 2500}));
   WEIR_CO_TRY(placed, co_await placing.commit());
   // [/transaction]
-  std::printf("two orders, one of them large:\n");
-  WEIR_CO_TRY(then, co_await print_fresh(&database, relations, placed));
-
+  WEIR_CO_TRY_VOID(co_await database.fresh(relations.wanted, placed));
+  const Version then = database.read().version();
   auto growing = database.begin();
   WEIR_CO_TRY_VOID(co_await growing.update(orders, {id, "apples", 1500}));
-  WEIR_CO_TRY_VOID(co_await growing.insert(orders, {id + 2, "pears", 9900}));
+  WEIR_CO_TRY_VOID(co_await growing.remove(orders, {id + 1}));
   WEIR_CO_TRY(grown, co_await growing.commit());
-  std::printf("the small one grew, and another was added:\n");
+  co_await dashboard.join();
   WEIR_CO_TRY_VOID(co_await print_fresh(&database, relations, grown));
-
-  auto cancelling = database.begin();
-  WEIR_CO_TRY_VOID(co_await cancelling.remove(orders, {id}));
-  WEIR_CO_TRY_VOID(co_await cancelling.remove(orders, {id + 1}));
-  WEIR_CO_TRY(cancelled, co_await cancelling.commit());
-  std::printf("the first two were cancelled:\n");
-  WEIR_CO_TRY_VOID(co_await print_fresh(&database, relations, cancelled));
 
   // [past]
   WEIR_CO_TRY(past, database.read_at(then));
@@ -138,11 +142,7 @@ int main(int argc, char** argv) {
   auto store = Store::open(system, {.directory = argc > 1 ? argv[1] : "",
                                     .retention = {.history = std::chrono::hours(1)}});
   // [/store]
-  if (!store) {
-    std::fprintf(stderr, "views: %s\n", store.error().message().c_str());
-    return 1;
-  }
-  const auto done = system.run(run(&*store));
-  if (!done) std::fprintf(stderr, "views: %s\n", done.error().message().c_str());
+  const Result<> done = store ? system.run(run(&*store)) : Result<>(store.error());
+  if (!done) std::fprintf(stderr, "orders_dashboard: %s\n", done.error().message().c_str());
   return done ? 0 : 1;
 }

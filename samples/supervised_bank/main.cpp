@@ -64,7 +64,6 @@ struct Transfer {
   int cents;
 };
 struct Heartbeat {};
-
 class Bank final : public weir::Actor<Transfer, Heartbeat> {
  public:
   // A transfer waits for accounts and for the ledger; meanwhile the bank serves others.

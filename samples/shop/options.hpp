@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include <weir/runtime/result.hpp>
+
+namespace shop {
+
+/// What the command line asks for.
+struct Options {
+  std::filesystem::path directory = {};  // of what is kept
+  bool begins_anew = false;
+  double orders_per_second = 200;
+  std::optional<std::chrono::seconds> seconds = {};  // none: until it is told to end
+  bool verifies = false;
+  bool asks_for_help = false;
+};
+
+/// The error says what is wrong, and what would be right.
+weir::Result<Options> parse_options(std::span<char* const> arguments);
+
+extern const char* const usage;
+
+}  // namespace shop

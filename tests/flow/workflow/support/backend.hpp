@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 
 #include <weir/flow/workflow/engine.hpp>
+#include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/runtime/actor_system.hpp>
 
 namespace weir::flow::workflow::testing {
@@ -25,6 +29,12 @@ class Backend {
   virtual void reopen(EngineOptions options) = 0;
   /// Of what was not answered, so much survives.
   virtual void crash(std::size_t survivors) = 0;
+
+  /// That the engine runs on, for commands that nothing in Weir runs.
+  virtual std::shared_ptr<internal::WorkflowStore> core() = 0;
+  /// How many rows there are of each kind of record, and of what is found by; none if there are
+  /// none. What is of no execution is not counted.
+  virtual std::map<std::string, std::size_t> rows() = 0;
 };
 
 /// Null if the machine does not have what it needs, which was said loudly then.

@@ -39,6 +39,8 @@ class PostgresBackend final : public testing::Backend {
   void open(EngineOptions options) override;
   void reopen(EngineOptions options) override;
   void crash(std::size_t survivors) override;
+  std::shared_ptr<workflow::internal::WorkflowStore> core() override { return store_; }
+  std::map<std::string, std::size_t> rows() override;
 
  private:
   TestServer* const server_;

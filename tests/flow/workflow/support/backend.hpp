@@ -24,6 +24,8 @@ class Backend {
   /// Lets time pass, and everything happen that is due then.
   virtual void pass(Duration time) = 0;
   virtual void run(Task<> task) = 0;
+  /// Lets a little time pass, for who waits for something.
+  virtual void pass_some() = 0;
 
   virtual void open(EngineOptions options) = 0;
   virtual void reopen(EngineOptions options) = 0;

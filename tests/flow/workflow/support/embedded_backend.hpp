@@ -26,6 +26,7 @@ class EmbeddedBackend final : public Backend {
   ActorSystem& system() override { return simulation_.system(); }
   Time time() override { return store_->time(); }
   void pass(Duration time) override { simulation_.run_for(time); }
+  void pass_some() override { pass(std::chrono::milliseconds(10)); }
   void run(Task<> task) override { simulation_.run(std::move(task)); }
 
   void open(EngineOptions options) override {

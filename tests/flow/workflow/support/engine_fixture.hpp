@@ -29,6 +29,7 @@ class EngineTest : public ::testing::Test {
   ActorSystem& system() { return backend_->system(); }
   Time time() { return backend_->time(); }
   void pass(Duration time) { backend_->pass(time); }
+  void pass_some() { backend_->pass_some(); }
   void reopen(EngineOptions options = {}) { backend_->reopen(options); }
   void crash(std::size_t survivors = 0) { backend_->crash(survivors); }
 

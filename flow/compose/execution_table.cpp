@@ -69,11 +69,19 @@ Task<Result<>> follow(const workflow::Engine* engine, const view::Database* data
   WEIR_CO_TRY(places,
               (co_await store->open_state<std::string, std::uint64_t>("compose.execution_tables")));
   WEIR_CO_TRY(known, co_await store->current_state().get(places, name));
-  std::uint64_t from = known.value_or(1);
+  // One that is new begins with what there is.
+  WEIR_CO_TRY(first, co_await engine->first_notice());
+  std::uint64_t from = known.value_or(first);
+  bool is_new = true;
   for (;;) {
     // What is told later is a commit after this version.
     const storage::Version seen = store->version();
     WEIR_CO_TRY(next, co_await write_some(engine, database, table, places, from));
+    // Those that have not been written are not removed meanwhile.
+    if (next != from || is_new) {
+      WEIR_CO_TRY_VOID(co_await engine->acknowledge_notices("table " + name, next - 1));
+      is_new = false;
+    }
     if (next == from) WEIR_CO_TRY_VOID(co_await store->log().wait_past(seen));
     from = next;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/auditor.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/embedded_store.hpp>
 #include <weir/flow/workflow/internal/engine_call.hpp>
@@ -86,7 +87,9 @@ Result<CreatedGraph> make_graph(Draft& draft, const NewGraph& graph) {
 
 }  // namespace
 
-Engine::Engine(CoreRef core) noexcept : core_(std::move(core)) {}
+Engine::Engine(CoreRef core, AuditSchedule audit) : core_(std::move(core)) {
+  if (audit.period) auditor_ = std::make_shared<internal::Auditor>(core_, std::move(audit));
+}
 Engine::Engine(Engine&&) noexcept = default;
 
 Engine::~Engine() {
@@ -95,6 +98,7 @@ Engine::~Engine() {
     static_cast<void>(core_->system().run(close()));
   } catch (const std::exception&) {
     // Inside an actor, which must not wait, or the system has stopped and with it the engine.
+    if (auditor_) auditor_->abandon();
     core_->abandon();
   }
 }
@@ -103,13 +107,17 @@ Task<Result<Engine>> Engine::open(storage::Store* store, EngineOptions options) 
   if (options.records_max == 0 || options.cancels_max == 0) {
     co_return Error(Errc::invalid_argument, "records_max and cancels_max must be 1 or more");
   }
+  if (auto valid = validate(options.retention); !valid) co_return valid.error();
+  if (auto valid = validate(options.audit); !valid) co_return valid.error();
   WEIR_CO_TRY(opened, co_await internal::EmbeddedStore::open(store, options));
-  co_return Engine(std::move(opened));
+  co_return Engine(std::move(opened), options.audit);
 }
 
 Task<Result<>> Engine::close() {
   const CoreRef core = core_;
+  const auto auditor = auditor_;
   if (core->is_closed()) co_return {};
+  if (auditor) co_await auditor->stop();
   co_return co_await core->close();
 }
 
@@ -331,12 +339,6 @@ Task<Result<Page<WorkflowId>>> Engine::list(Partition partition, std::optional<W
 Task<Result<std::vector<SetAside>>> Engine::set_aside() const {
   const CoreRef core = core_;
   co_return co_await core->set_aside();
-}
-
-Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> Engine::notices(
-    std::uint64_t from, std::size_t notices_max) const {
-  const CoreRef core = core_;
-  co_return co_await core->notices(from, notices_max);
 }
 
 }  // namespace weir::flow::workflow

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <weir/flow/workflow/journal.hpp>
 #include <weir/flow/workflow/listing.hpp>
 #include <weir/flow/workflow/request.hpp>
+#include <weir/flow/workflow/retention.hpp>
 #include <weir/flow/workflow/step_commit.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/storage/store.hpp>
@@ -19,6 +21,7 @@ namespace weir::flow::workflow {
 
 namespace internal {
 class WorkflowStore;
+class Auditor;
 }  // namespace internal
 
 /// How an engine runs.
@@ -27,6 +30,13 @@ struct EngineOptions {
   std::size_t records_max = 100'000;
   /// Executions that are cancelled in one go.
   std::size_t cancels_max = 256;
+  /// What is removed, and when. Nothing, unless it is said.
+  Retention retention = {};
+  /// Counting anew, in the background. Never, unless it is said.
+  AuditSchedule audit = {};
+  /// Of which namespaces it cancels in the background what nobody needs any more; empty: of all.
+  /// That of others waits for an engine that does.
+  std::vector<std::string> dispatch_spaces = {};
 };
 
 /// All that is known of an execution.
@@ -140,7 +150,7 @@ class Engine {
   static Task<Result<Engine>> open(storage::Store* store, EngineOptions options = {});
 
   /// On another store: see `postgres/open.hpp`.
-  explicit Engine(std::shared_ptr<internal::WorkflowStore> core) noexcept;
+  explicit Engine(std::shared_ptr<internal::WorkflowStore> core, AuditSchedule audit = {});
 
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) = delete;
@@ -248,6 +258,8 @@ class Engine {
   // Looking after it.
   /// Counts the executions of workflows anew, and puts counters right that differ.
   Task<Result<AuditReport>> audit(AuditRequest request = {}) const;
+  /// What the newest audit in the background came to; none if there was none.
+  Task<Result<std::optional<AuditReport>>> last_audit() const;
   /// Since it was opened.
   Task<Result<EngineReport>> report() const;
 
@@ -292,12 +304,22 @@ class Engine {
   Task<Result<std::vector<SetAside>>> set_aside() const;
 
   /// What has been told, from the number `from` on, in the order of commits. The numbers have no
-  /// gaps and begin at 1.
+  /// gaps and begin at 1. `overtaken` if those asked for have been removed.
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max = 256) const;
+  /// Of the first that is there, or will be.
+  Task<Result<std::uint64_t>> first_notice() const;
+  /// A consumer has dealt with the notices up to `number`. Those that some consumer has not passed
+  /// are not removed; 0 says that it will come.
+  Task<Result<>> acknowledge_notices(std::string consumer, std::uint64_t number) const;
+  /// The consumer will not come again. False if nothing was known of it.
+  Task<Result<bool>> drop_notice_cursor(std::string consumer) const;
+  /// How far each consumer is.
+  Task<Result<std::map<std::string, std::uint64_t>>> notice_cursors() const;
 
  private:
   std::shared_ptr<internal::WorkflowStore> core_;  // null when moved from
+  std::shared_ptr<internal::Auditor> auditor_;     // null without audits
 };
 
 }  // namespace weir::flow::workflow

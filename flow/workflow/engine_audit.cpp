@@ -2,6 +2,7 @@
 
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/flow/workflow/internal/audit.hpp>
+#include <weir/flow/workflow/internal/auditor.hpp>
 #include <weir/flow/workflow/internal/engine_call.hpp>
 #include <weir/runtime/try.hpp>
 
@@ -58,34 +59,54 @@ void add(AuditReport& report, const WorkflowId& id, const Audited& audited) {
   }
 }
 
+/// Whether it is of the namespace that is asked for.
+Task<Result<bool>> is_asked_for(CoreRef core, WorkflowId id, std::string space) {
+  return run(core, [id, space = std::move(space)](Draft& draft) -> Result<bool> {
+    const Workflow* workflow = draft.find<Workflow>(id);
+    return workflow != nullptr && workflow->space == space;
+  });
+}
+
 }  // namespace
+
+Task<Result<>> internal::audit_these(CoreRef core, std::vector<WorkflowId> workflows,
+                                     AuditRequest request, AuditReport* report) {
+  for (const WorkflowId& id : workflows) {
+    if (request.space) {
+      WEIR_CO_TRY(is_asked, co_await is_asked_for(core, id, *request.space));
+      report->filtered += is_asked ? 0 : 1;
+      if (!is_asked) continue;
+    }
+    auto audited = co_await audit_one(core, id, request.repairs);
+    if (audited) {
+      add(*report, id, *audited);
+      continue;
+    }
+    const Error& error = audited.error();
+    // One that cannot be counted does not keep others from it; that the store is gone does.
+    if (error == Errc::unavailable || error == Errc::closed) co_return error;
+    // It was removed since it was listed.
+    if (error == Errc::not_found) continue;
+    ++report->errors;
+    if (report->problems.size() < drifts_max) report->problems.push_back(error);
+  }
+  co_return {};
+}
 
 Task<Result<AuditReport>> Engine::audit(AuditRequest request) const {
   const CoreRef core = core_;
   AuditReport report;
   WEIR_CO_TRY(page, co_await list_workflows(request.after, request.workflows_max));
   report.next = page.next;
-  for (const WorkflowId& id : page.items) {
-    if (request.space) {
-      WEIR_CO_TRY(info, co_await describe(id));
-      if (!info || info->workflow.space != *request.space) {
-        ++report.filtered;
-        continue;
-      }
-    }
-    auto audited = co_await audit_one(core, id, request.repairs);
-    if (audited) {
-      add(report, id, *audited);
-      continue;
-    }
-    // One that cannot be counted does not keep others from it; that the store is gone does.
-    if (audited.error() == Errc::unavailable || audited.error() == Errc::closed) {
-      co_return audited.error();
-    }
-    ++report.errors;
-    if (report.problems.size() < drifts_max) report.problems.push_back(audited.error());
-  }
+  WEIR_CO_TRY_VOID(
+      co_await internal::audit_these(core, std::move(page.items), std::move(request), &report));
   co_return report;
+}
+
+Task<Result<std::optional<AuditReport>>> Engine::last_audit() const {
+  const auto auditor = auditor_;
+  if (!auditor) co_return std::optional<AuditReport>();
+  co_return co_await auditor->last();
 }
 
 Task<Result<EngineReport>> Engine::report() const {

@@ -36,6 +36,7 @@ class WorkflowCategory final : public std::error_category {
       case Errc::closed: return "closed";
       case Errc::step_failed: return "step failed";
       case Errc::code_changed: return "code has changed";
+      case Errc::overtaken: return "notices were removed";
     }
     return "unknown workflow error";
   }

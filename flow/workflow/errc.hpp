@@ -56,6 +56,8 @@ enum class Errc {
   step_failed,
   /// A durable coroutine does not do what its journal says it did; both are named.
   code_changed,
+  /// Notices that were asked for have been removed; the first that is there is named.
+  overtaken,
 };
 
 const std::error_category& workflow_category() noexcept;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <weir/flow/workflow/errc.hpp>
+
 namespace weir::flow::workflow {
 
 bool ExecutionFilter::admits(const Execution& execution) const {
@@ -15,6 +17,16 @@ bool ExecutionFilter::admits(const Execution& execution) const {
     const auto found = execution.tags.find(tag.first);
     return found != execution.tags.end() && found->second == tag.second;
   });
+}
+
+Result<> validate(const AuditSchedule& schedule) {
+  if (schedule.period && *schedule.period <= Duration::zero()) {
+    return Error(Errc::invalid_argument, "AuditSchedule::period must be positive");
+  }
+  if (schedule.workflows_max == 0) {
+    return Error(Errc::invalid_argument, "AuditSchedule::workflows_max must be positive");
+  }
+  return {};
 }
 
 bool ExecutionFilter::is_of_live() const {

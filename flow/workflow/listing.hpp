@@ -6,7 +6,9 @@
 #include <vector>
 
 #include <weir/flow/workflow/records.hpp>
+#include <weir/runtime/clock.hpp>
 #include <weir/runtime/error.hpp>
+#include <weir/runtime/result.hpp>
 
 namespace weir::flow::workflow {
 
@@ -49,6 +51,20 @@ struct AuditRequest {
   std::size_t workflows_max = 1000;
 };
 
+/// An audit in the background, from time to time, of some workflows each time: one after the other,
+/// and then from the first on again. On a store that several engines share, each looks at the
+/// partitions that it owns.
+struct AuditSchedule {
+  /// None: never.
+  std::optional<Duration> period = {};
+  /// Of this namespace; none: of all.
+  std::optional<std::string> space = {};
+  bool repairs = true;
+  std::size_t workflows_max = 100;
+};
+/// `invalid_argument`, with the name.
+Result<> validate(const AuditSchedule& schedule);
+
 /// A workflow whose counters were not those of its executions.
 struct Drift {
   WorkflowId workflow;
@@ -86,6 +102,20 @@ struct EngineReport {
   std::uint64_t siblings_spared = 0;        // since others need them
   std::uint64_t siblings_ended_before = 0;  // by themselves
   std::uint64_t dispatch_errors = 0;        // set aside
+  std::uint64_t dispatches_filtered = 0;    // of other namespaces: left to other engines
+
+  // Of what has ended and was kept for long enough.
+  std::uint64_t executions_removed = 0;
+  std::uint64_t workflows_removed = 0;
+  std::uint64_t notices_removed = 0;
+  std::uint64_t removals_postponed = 0;  // since others depend on it
+  std::uint64_t removal_errors = 0;      // set aside
+
+  // Of audits in the background.
+  std::uint64_t workflows_audited = 0;
+  std::uint64_t workflows_drifted = 0;
+  std::uint64_t workflows_repaired = 0;
+  std::uint64_t audit_errors = 0;
 
   // Now.
   std::uint64_t waiting = 0;

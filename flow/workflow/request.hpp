@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <weir/flow/workflow/records.hpp>
+#include <weir/flow/workflow/retention.hpp>
 #include <weir/runtime/cancellation.hpp>
 
 namespace weir::flow::workflow {
@@ -36,6 +37,8 @@ struct NewExecution {
   std::string creator = {};
   std::uint32_t reclaims_max = 100;
   std::uint32_t replays_max = 10;
+  /// While this one has not ended, what came of it is kept.
+  std::optional<Parent> parent = {};
 };
 
 /// A workflow to be made.

@@ -72,7 +72,8 @@ Task<> run_schedule(WorkflowContext ctx, ScheduleState state) {
   if (state.previous && state.overlap != Overlap::allow) {
     const Child<void> previous{*state.previous};
     if (state.overlap == Overlap::queue_one) {
-      co_await ctx.end_of(previous);
+      // One that ended long ago may not be there any more.
+      if (!co_await ctx.has_ended(previous)) co_await ctx.end_of(previous);
     } else if (state.overlap == Overlap::cancel_previous) {
       co_await ctx.cancel(previous);
     } else {

@@ -67,7 +67,10 @@ Task<Result<bool>> look_at(const Engine* engine, ExecutionId id) {
 }
 
 Task<Result<bool>> cancel_now(const Engine* engine, ExecutionId id) {
-  return engine->cancel(id, "by its parent");
+  auto cancelled = co_await engine->cancel(id, "by its parent");
+  // What is not there any more has ended.
+  if (!cancelled && cancelled.error() == Errc::not_found) co_return false;
+  co_return cancelled;
 }
 
 }  // namespace
@@ -142,7 +145,8 @@ ExecutionId WorkflowContext::begin_child(std::string kind, std::string payload,
                      .attempt_timeout = options.attempt_timeout,
                      .retry = std::move(options.retry),
                      .tags = std::move(options.tags),
-                     .creator = to_string(run_->handle().execution)});
+                     .creator = to_string(run_->handle().execution),
+                     .parent = Parent{run_->handle().execution, run_->first_place()}});
   return id;
 }
 

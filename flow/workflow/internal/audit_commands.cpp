@@ -15,6 +15,8 @@ Result<AuditTally> count_members(Draft& draft, AuditTally tally,
   for (const ExecutionId& id : members) {
     const Execution* execution = draft.find<Execution>(id);
     if (execution == nullptr) {
+      // It is gone because its workflow is.
+      if (draft.find<Workflow>(tally.id) == nullptr) return no_such(tally.id);
       return Error(Errc::corruption, "workflow " + to_string(tally.id) + " has member " +
                                          to_string(id) + ", which is not there");
     }

@@ -4,6 +4,7 @@
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/retention_commands.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -50,6 +51,7 @@ Result<bool> cancel(Draft& draft, const WorkflowId& id, CancelPolicy policy,
   workflow->cancel_policy = policy;
   workflow->cancel_reason = reason;
   if (policy != CancelPolicy::cancel_workflow_only) workflow->cancelling = policy;
+  note_ended(draft, id, *workflow);
   return true;
 }
 
@@ -73,9 +75,19 @@ Result<std::vector<ExecutionId>> cancel_members(Draft& draft, const WorkflowId& 
   return cancelled;
 }
 
+bool is_in(const std::string& space, const std::vector<std::string>& spaces) {
+  return spaces.empty() || std::ranges::find(spaces, space) != spaces.end();
+}
+
 Result<SiblingCancel> cancel_siblings(Draft& draft, const ExecutionId& downstream,
-                                      std::size_t siblings_max) {
+                                      std::size_t siblings_max,
+                                      const std::vector<std::string>& spaces) {
   SiblingCancel report;
+  const Execution* waiting = draft.find<Execution>(downstream);
+  if (waiting != nullptr && !is_in(waiting->space, spaces)) {
+    report.is_filtered = true;
+    return report;
+  }
   EdgeGroup* group = draft.edit<EdgeGroup>(downstream);
   if (group == nullptr) return no_such(downstream);
   const Ending ending = {.event = EventKind::cancel,

@@ -92,10 +92,14 @@ struct SiblingCancel {
   std::size_t ended_before = 0;
   std::size_t spared = 0;  // needed by others
   std::size_t left = 0;
+  bool is_filtered = false;  // of another namespace: nothing was done
 };
 /// Cancels at most `siblings_max` of those that a fired group does not need.
 Result<SiblingCancel> cancel_siblings(Draft& draft, const ExecutionId& downstream,
-                                      std::size_t siblings_max);
+                                      std::size_t siblings_max,
+                                      const std::vector<std::string>& spaces = {});
+/// Whether it is of one of these namespaces; of any, if there are none.
+bool is_in(const std::string& space, const std::vector<std::string>& spaces);
 
 // Lanes.
 Result<> set_lane_state(Draft& draft, const std::string& lane, LaneState state);

@@ -74,7 +74,9 @@ Task<Result<std::shared_ptr<WorkflowStore>>> EmbeddedStore::open(storage::Store*
   }
   SpawnOptions spawning{.name = "workflow engine", .mailbox_capacity = unbounded};
   core->actor = store->system().spawn<EngineActor>(
-      std::move(spawning), core, EngineActorOptions{options.records_max, options.cancels_max});
+      std::move(spawning), core,
+      EngineActorOptions{options.records_max, options.cancels_max, options.retention,
+                         options.dispatch_spaces});
   // Two that keep records in memory would overwrite each other's.
   Registry registry(store->system());
   if (auto added = registry.add(name_of(*core), core->actor); !added) {
@@ -130,6 +132,12 @@ Task<Result<std::vector<WorkflowId>>> EmbeddedStore::workflows(Partition partiti
 Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> EmbeddedStore::notices(
     std::uint64_t from, std::size_t notices_max) {
   return core_->records.notices(from, notices_max);
+}
+
+std::vector<Partition> EmbeddedStore::own_partitions() const {
+  std::vector<Partition> all(partitions_max);
+  for (std::uint16_t number = 0; number < partitions_max; ++number) all[number].number = number;
+  return all;
 }
 
 Task<Result<>> EmbeddedStore::wait_for_end(std::vector<ExecutionId> executions) {

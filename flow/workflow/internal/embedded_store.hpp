@@ -39,6 +39,9 @@ class EmbeddedStore final : public WorkflowStore {
                                                   std::size_t workflows_max) override;
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) override;
+  Task<Result<std::uint64_t>> first_notice() override { return core_->records.first_notice(); }
+  std::vector<Partition> own_partitions() const override;
+  EngineFigures& figures() const override { return *core_->figures; }
   Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) override;
   Task<Result<>> commit_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
                                 std::shared_ptr<StepCommit> commit) override;

@@ -51,6 +51,7 @@ Task<Result<bool>> EngineActor::on(Begin) {
     self().send<Dispatch>();
   }
   arrange_due();
+  if (options_.retention.is_on()) self().send<Retire>();
   publish_figures();
   co_return true;
 }
@@ -109,6 +110,7 @@ void EngineActor::publish_figures() {
 
 void EngineActor::absorb(Draft draft) {
   count(draft);
+  if (options_.retention.is_on()) follow_ended(draft);
   draft.each_change<Execution>([&](const ExecutionId& id, const std::optional<Execution>& after) {
     const Slot<Execution>* slot = records_.find<Execution>(id);
     const Execution* before = slot != nullptr && slot->current ? &*slot->current : nullptr;
@@ -366,10 +368,15 @@ Task<Result<>> EngineActor::cancel_members(WorkflowId workflow,
 
 Task<Result<>> EngineActor::cancel_siblings(ExecutionId downstream) {
   auto outcome = co_await call([&](Draft& draft) {
-    return internal::cancel_siblings(draft, downstream, options_.cancels_max);
+    return internal::cancel_siblings(draft, downstream, options_.cancels_max,
+                                     options_.dispatch_spaces);
   });
   if (!outcome) co_return outcome.error();
   EngineReport& figures = core_->figures->own();
+  if (outcome->is_filtered) {
+    ++figures.dispatches_filtered;
+    co_return {};
+  }
   figures.siblings_cancelled += outcome->cancelled.size();
   figures.siblings_spared += outcome->spared;
   figures.siblings_ended_before += outcome->ended_before;
@@ -399,6 +406,19 @@ std::vector<SetAside> EngineActor::on(ListSetAside) const {
   return list;
 }
 
+/// Of a workflow whose namespace is dispatched here.
+Task<Result<>> EngineActor::cancel_rest(WorkflowId workflow) {
+  auto is_ours = co_await call([&](Draft& draft) -> Result<bool> {
+    const Workflow* found = draft.find<Workflow>(workflow);
+    return found == nullptr || is_in(found->space, options_.dispatch_spaces);
+  });
+  if (!is_ours) co_return is_ours.error();
+  core_->figures->own().dispatches_filtered += *is_ours ? 0 : 1;
+  if (!*is_ours) co_return {};
+  std::vector<ExecutionId> cancelled;
+  co_return co_await cancel_members(workflow, &cancelled);
+}
+
 Task<> EngineActor::on(Dispatch) {
   while ((!groups_.empty() || !workflows_.empty()) && !failure_ && !is_stopped_) {
     if (!groups_.empty()) {
@@ -411,8 +431,7 @@ Task<> EngineActor::on(Dispatch) {
       const WorkflowId workflow = workflows_.front();
       workflows_.pop_front();
       if (!cancelling_.insert(workflow).second) continue;
-      std::vector<ExecutionId> cancelled;
-      auto done = co_await cancel_members(workflow, &cancelled);
+      auto done = co_await cancel_rest(workflow);
       if (!done) note_set_aside("workflow " + to_string(workflow), done.error());
       cancelling_.erase(workflow);
     }
@@ -423,6 +442,7 @@ Task<> EngineActor::on(Dispatch) {
 Task<Result<bool>> EngineActor::on(Stop) {
   is_stopped_ = true;
   timer_.cancel();
+  retire_timer_.cancel();
   while (records_.is_changed() && !failure_) {
     WEIR_CO_TRY_VOID(co_await core_->committed.wait_until(batch_));
   }

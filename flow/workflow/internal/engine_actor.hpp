@@ -87,16 +87,20 @@ struct Flush {};
 struct Due {};
 /// There is something to cancel.
 struct Dispatch {};
+/// Something may have been kept for long enough.
+struct Retire {};
 struct Stop {
   using Reply = bool;
 };
 
 using EngineRef = ActorRef<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep, LookAtQueue,
-                           ListSetAside, Flush, Due, Dispatch, Stop>;
+                           ListSetAside, Flush, Due, Dispatch, Retire, Stop>;
 
 struct EngineActorOptions {
   std::size_t records_max = 100'000;
   std::size_t cancels_max = 256;
+  Retention retention = {};
+  std::vector<std::string> dispatch_spaces = {};
 };
 
 /// The one who changes workflows: runs commands on records in memory, one after the other, and
@@ -106,8 +110,9 @@ struct EngineActorOptions {
 ///
 /// A command that needs a record that is not in memory waits until it was read; others go on
 /// meanwhile. After a write has failed nothing more is done: what is on disk is not known then.
-class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep,
-                                       LookAtQueue, ListSetAside, Flush, Due, Dispatch, Stop> {
+class EngineActor final
+    : public Actor<Begin, Submit, Claim, CancelWorkflow, AwaitEnd, CommitStep, LookAtQueue,
+                   ListSetAside, Flush, Due, Dispatch, Retire, Stop> {
  public:
   /// Commands come while others read, and while batches are written.
   static constexpr bool interleaves = true;
@@ -127,6 +132,7 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
   Task<> on(Flush);
   Task<> on(Due);
   Task<> on(Dispatch);
+  Task<> on(Retire);
   Task<Result<bool>> on(Stop);
 
  private:
@@ -177,8 +183,19 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
 
   // Cancelling in pieces.
   Task<Result<>> cancel_members(WorkflowId workflow, std::vector<ExecutionId>* cancelled);
+  Task<Result<>> cancel_rest(WorkflowId workflow);
   Task<Result<>> cancel_siblings(ExecutionId downstream);
   void note_set_aside(std::string what, const Error& reason);
+
+  // Removing what has been kept for long enough.
+  using NextDue = Result<std::optional<Time>>;
+  void follow_ended(const Draft& draft);
+  void arrange_retire(Time due);
+  Task<NextDue> retire_all();
+  Task<NextDue> retire_space(std::string space, Duration keep);
+  Task<> retire_entry(EndedKey key);
+  Task<Result<>> retire_whole(EndedKey key);
+  Task<NextDue> retire_notices(Duration keep);
 
   /// Somebody who waits until there may be something to claim.
   struct Waiter {
@@ -210,6 +227,9 @@ class EngineActor final : public Actor<Begin, Submit, Claim, CancelWorkflow, Awa
   std::uint64_t next_notice_ = 1;
   std::optional<Time> timer_due_;
   Timer timer_;
+  std::optional<Time> retire_at_;
+  Timer retire_timer_;
+  bool is_retiring_ = false;
   bool is_flush_due_ = false;
   bool is_dispatch_due_ = false;
   bool is_stopped_ = false;

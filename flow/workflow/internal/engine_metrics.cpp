@@ -23,7 +23,8 @@ void report_states(const EngineReport& report, Observer& observer) {
 
 }  // namespace
 
-EngineMetrics::EngineMetrics(std::shared_ptr<const EngineFigures> figures, telemetry::Meter& meter)
+EngineMetrics::EngineMetrics(std::shared_ptr<const EngineFigures> figures, telemetry::Meter& meter,
+                             bool has_present)
     : commit_size_(meter.histogram("weir.workflow.commit.records",
                                    {.unit = "{record}",
                                     .description = "Records that were committed together.",
@@ -53,6 +54,31 @@ EngineMetrics::EngineMetrics(std::shared_ptr<const EngineFigures> figures, telem
   count("weir.workflow.dispatch.errors",
         {.unit = "{error}", .description = "What could not be cancelled, and was set aside."},
         &EngineReport::dispatch_errors);
+  count("weir.workflow.executions.removed",
+        {.unit = "{execution}", .description = "Ended executions that were kept long enough."},
+        &EngineReport::executions_removed);
+  count("weir.workflow.workflows.removed",
+        {.unit = "{workflow}", .description = "Ended workflows that were kept long enough."},
+        &EngineReport::workflows_removed);
+  count("weir.workflow.notices.removed",
+        {.unit = "{notice}", .description = "Notices that were kept long enough."},
+        &EngineReport::notices_removed);
+  count("weir.workflow.removals.postponed",
+        {.unit = "{removal}", .description = "Kept longer, since others depend on it."},
+        &EngineReport::removals_postponed);
+  count("weir.workflow.removal.errors",
+        {.unit = "{error}", .description = "What could not be removed, and was set aside."},
+        &EngineReport::removal_errors);
+  count("weir.workflow.audit.workflows",
+        {.unit = "{workflow}", .description = "Whose executions were counted anew."},
+        &EngineReport::workflows_audited);
+  count("weir.workflow.audit.drifts",
+        {.unit = "{workflow}", .description = "Whose counters were wrong."},
+        &EngineReport::workflows_drifted);
+  count("weir.workflow.audit.errors",
+        {.unit = "{error}", .description = "Workflows that could not be counted."},
+        &EngineReport::audit_errors);
+  if (!has_present) return;
   observations_.push_back(meter.observe_up_down_counter(
       "weir.workflow.executions",
       {.unit = "{execution}", .description = "Executions that have not ended, by state."},

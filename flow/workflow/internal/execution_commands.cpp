@@ -6,6 +6,7 @@
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/retention_commands.hpp>
 #include <weir/flow/workflow/internal/suspension.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
 
@@ -188,6 +189,8 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
     auto there = is_there(draft, id, request);
     if (!there) return there.error();
     if (*there) return Created{id, true};
+    auto free = check_is_free(draft, {id.partition, id.uuid, false});
+    if (!free) return free.error();
   }
   if (const Lane* lane = draft.find<Lane>(request.lane);
       lane != nullptr && lane->state >= LaneState::draining) {
@@ -200,6 +203,7 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
   draft.note_absent<JournalHead>(id);
   draft.put<ExecutionSpec>(id, spec_of(request, draft.now()));
   Execution& execution = draft.put<Execution>(id, execution_of(request, draft.now()));
+  if (request.parent) draft.put<Parent>(id, *request.parent);
   if (!request.idempotency_key.empty()) {
     draft.put<Idempotency>({request.space, request.idempotency_key},
                            {id, after(draft.now(), idempotency_window)});

@@ -5,6 +5,7 @@
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/retention_commands.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -167,6 +168,10 @@ Result<WorkflowId> create(Draft& draft, const NewWorkflow& request) {
     if (there->space == request.space && there->kind == request.kind) return id;
     return Error(Errc::already_exists, "workflow " + to_string(id) + " is a '" + there->kind +
                                            "' of namespace '" + there->space + "'");
+  }
+  if (request.id) {
+    auto free = check_is_free(draft, {id.partition(), id.uuid, true});
+    if (!free) return free.error();
   }
   Workflow workflow;
   workflow.space = request.space;

@@ -3,6 +3,7 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/flow/workflow/internal/resolve.hpp>
+#include <weir/flow/workflow/internal/retention_commands.hpp>
 #include <weir/flow/workflow/internal/suspension.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -79,6 +80,7 @@ void follow_failure(Draft& draft, const Execution& execution, const Ending& endi
   workflow->ended_at = draft.now();
   workflow->cancelling = CancelPolicy::cancel_all;
   workflow->cancel_reason = "workflow_failed";
+  note_ended(draft, *execution.workflow, *workflow);
 }
 
 }  // namespace
@@ -122,6 +124,8 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
     end_group(draft, id);
     follow_failure(draft, execution, ending);
     draft.ended().push_back(id);
+  } else {
+    note_ended(draft, id, execution);
   }
   return {};
 }
@@ -220,6 +224,7 @@ void seal_if_done(Draft& draft, const WorkflowId& id) {
   Workflow* sealed = draft.edit<Workflow>(id);
   sealed->state = fails ? WorkflowState::failed : WorkflowState::completed;
   sealed->ended_at = draft.now();
+  note_ended(draft, id, *sealed);
 }
 
 }  // namespace weir::flow::workflow::internal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <weir/flow/workflow/journal.hpp>
+#include <weir/flow/workflow/retention.hpp>
 #include <weir/flow/workflow/suspension.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -97,6 +98,23 @@ struct RecordTraits<JournalEntry> : FoundBy<JournalKey> {
   static constexpr const char* space = "workflow.journal_entries";
 };
 
+template <>
+struct RecordTraits<Parent> : FoundBy<ExecutionId> {
+  static constexpr const char* space = "workflow.parents";
+};
+template <>
+struct RecordTraits<Ended> : FoundBy<EndedKey> {
+  static constexpr const char* space = "workflow.ended";
+};
+template <>
+struct RecordTraits<Remains> : FoundBy<RemainsKey> {
+  static constexpr const char* space = "workflow.remains";
+};
+template <>
+struct RecordTraits<NoticeCursors> : FoundBy<std::uint8_t> {
+  static constexpr const char* space = "workflow.notice_cursors";
+};
+
 template <class R>
 using KeyOf = typename RecordTraits<R>::Key;
 
@@ -120,6 +138,10 @@ struct KeyHash {
   std::size_t operator()(const JournalKey& key) const noexcept {
     return std::hash<ExecutionId>()(key.execution) + key.place;
   }
+  std::size_t operator()(const EndedKey& key) const noexcept {
+    return hash_of(key.uuid) + static_cast<std::size_t>(key.at.time_since_epoch().count());
+  }
+  std::size_t operator()(const RemainsKey& key) const noexcept { return hash_of(key.uuid); }
   template <class K>
   std::size_t operator()(const K& key) const noexcept {
     return std::hash<K>()(key);
@@ -152,7 +174,7 @@ class PerRecord {
   std::tuple<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>, Of<Workflow>,
              Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>,
              Of<Suspension>, Of<Signal>, Of<SignalUse>, Of<Mailbox>, Of<Keyring>, Of<JournalHead>,
-             Of<JournalEntry>, Of<Limit>>
+             Of<JournalEntry>, Of<Limit>, Of<Parent>, Of<Ended>, Of<Remains>, Of<NoticeCursors>>
       all_;
 };
 

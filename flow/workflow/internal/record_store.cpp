@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -11,6 +12,7 @@ namespace {
 // Persisted: what the counters are of.
 constexpr std::uint8_t notice_counter = 1;
 constexpr std::uint8_t identity_counter = 2;
+constexpr std::uint8_t first_notice_counter = 3;
 
 /// In one row.
 constexpr std::size_t notices_together_max = 256;
@@ -219,17 +221,26 @@ void RecordStore::write_journal(storage::Transaction& transaction, const Executi
 void RecordStore::write_indexes(storage::Transaction& transaction,
                                 const WorkingSet& records) const {
   const auto& executions = records.table<Execution>();
+  const auto join = [&](const ExecutionId& id, const std::optional<Execution>& execution) {
+    if (execution && execution->workflow) {
+      transaction.put(*members_, {*execution->workflow, id}, true);
+    }
+  };
+  for (const auto& [workflow, id] : records.left()) {
+    transaction.remove(*members_, {workflow, id});
+    // Its id may have been used again at once.
+    join(id, executions.slots.find(id)->second.current);
+  }
   for (const ExecutionId& id : executions.changed) {
     const auto& slot = executions.slots.find(id)->second;
-    if (slot.stored == Standing::absent && slot.current && slot.current->workflow) {
-      transaction.put(*members_, {*slot.current->workflow, id}, true);
-    }
+    if (slot.stored == Standing::absent) join(id, slot.current);
   }
   const auto& workflows = records.table<Workflow>();
   for (const WorkflowId& id : workflows.changed) {
     const auto& slot = workflows.slots.find(id)->second;
     list(transaction, *cancelling_workflows_, id, slot.stored, slot.standing());
     if (slot.stored == Standing::absent) transaction.put(*placed_, {id.partition(), id}, true);
+    if (!slot.current) transaction.remove(*placed_, {id.partition(), id});
   }
   const auto& groups = records.table<EdgeGroup>();
   for (const ExecutionId& id : groups.changed) {
@@ -295,6 +306,61 @@ Task<Result<std::vector<WorkflowId>>> RecordStore::workflows(Partition partition
   return read_page(store_, *placed_, partition, after, workflows_max);
 }
 
+Task<Result<std::optional<EndedKey>>> RecordStore::first_ended(
+    std::optional<std::string> after) const {
+  using Range = storage::KeyRange<EndedKey>;
+  EndedKey from;
+  // The first name that comes after it.
+  if (after) from = {.space = *after + '\0', .at = Time::min()};
+  auto scan = store_->current_state().scan(*spaces_.of<Ended>().space,
+                                           after ? Range::from(from) : Range::all());
+  WEIR_CO_TRY(row, co_await scan.next());
+  if (!row) co_return std::nullopt;
+  co_return row->key;
+}
+
+Task<Result<std::vector<EndedKey>>> RecordStore::ended(std::string space,
+                                                       std::size_t entries_max) const {
+  std::vector<EndedKey> keys;
+  auto scan = store_->current_state().scan(*spaces_.of<Ended>().space,
+                                           storage::KeyRange<EndedKey>::prefix(space));
+  while (keys.size() < entries_max) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    keys.push_back(row->key);
+  }
+  co_return keys;
+}
+
+Task<Result<std::uint64_t>> RecordStore::first_notice() const {
+  WEIR_CO_TRY(number, co_await store_->current_state().get(*counters_, first_notice_counter));
+  co_return number.value_or(1);
+}
+
+Task<Result<RecordStore::NoticesRemoved>> RecordStore::remove_notices(
+    std::uint64_t last, Time until, std::size_t commits_max) const {
+  NoticesRemoved removed;
+  storage::Transaction transaction = store_->begin();
+  WEIR_CO_TRY(first, co_await first_notice());
+  const storage::ReadTransaction reading = store_->read();
+  auto scan = reading.scan(*notices_, storage::KeyRange<std::uint64_t>::from(first));
+  for (; commits_max > 0; --commits_max) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row) break;
+    removed.next = row->value.back().at;
+    if (row->key > last || *removed.next > until) break;
+    transaction.remove(*notices_, row->key);
+    first = row->key + 1;
+    removed.count += row->value.size();
+    removed.next.reset();
+  }
+  if (removed.count == 0) co_return removed;
+  transaction.put(*counters_, first_notice_counter, first);
+  transaction.set_origin("workflow");
+  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  co_return removed;
+}
+
 Task<Result<std::uint64_t>> RecordStore::next_notice() const {
   WEIR_CO_TRY(number, co_await store_->current_state().get(*counters_, notice_counter));
   co_return number.value_or(1);
@@ -304,6 +370,9 @@ Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> RecordStore::notices
     std::uint64_t from, std::size_t notices_max) const {
   std::vector<std::pair<std::uint64_t, Notice>> found;
   const storage::ReadTransaction transaction = store_->read();
+  // Asked first: what is removed meanwhile is seen in the transaction.
+  WEIR_CO_TRY(first, co_await first_notice());
+  if (from < first && from > 0) co_return notices_removed(from, first);
   auto scan = transaction.scan(*notices_, storage::KeyRange<std::uint64_t>::from(from));
   while (found.size() < notices_max) {
     WEIR_CO_TRY(row, co_await scan.next());

@@ -57,8 +57,24 @@ class RecordStore {
   Task<Result<std::vector<WorkflowId>>> workflows(Partition partition,
                                                   std::optional<WorkflowId> after,
                                                   std::size_t workflows_max) const;
+  /// Of what has ended, the first entry after those of a namespace.
+  Task<Result<std::optional<EndedKey>>> first_ended(std::optional<std::string> after) const;
+  /// Of a namespace, in the order in which they ended.
+  Task<Result<std::vector<EndedKey>>> ended(std::string space, std::size_t entries_max) const;
+
   /// The number of the next notice.
   Task<Result<std::uint64_t>> next_notice() const;
+  /// Of the first that has not been removed.
+  Task<Result<std::uint64_t>> first_notice() const;
+  /// What removing notices came to.
+  struct NoticesRemoved {
+    std::uint64_t count = 0;
+    std::optional<Time> next = {};  // when the newest of the next ones was told
+  };
+  /// Removes notices up to the number `last` that were told at `until` or before, in the order of
+  /// their numbers; at most `commits_max` times those of one commit.
+  Task<Result<NoticesRemoved>> remove_notices(std::uint64_t last, Time until,
+                                              std::size_t commits_max) const;
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) const;
 

@@ -26,6 +26,11 @@ Task<Result<T>> not_here(const char* what) {
 
 }  // namespace
 
+Error notices_removed(std::uint64_t from, std::uint64_t first) {
+  return {Errc::overtaken, "notices from " + std::to_string(from) + " on: those before " +
+                               std::to_string(first) + " were removed"};
+}
+
 Task<Result<>> WorkflowStore::wait_for_end(std::vector<ExecutionId> executions) {
   for (;;) {
     WEIR_CO_TRY(has_ended, co_await has_any_ended(this, executions));

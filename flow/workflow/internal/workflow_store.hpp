@@ -9,6 +9,7 @@
 
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/flow/workflow/internal/command.hpp>
+#include <weir/flow/workflow/internal/engine_figures.hpp>
 #include <weir/runtime/actor_system.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -25,6 +26,9 @@ struct QueueSeen {
   /// Those that could be claimed, in that order.
   std::vector<WaitingSeen> waiting;
 };
+
+/// `overtaken`: those from `from` on are asked for, and the first that is there is `first`.
+Error notices_removed(std::uint64_t from, std::uint64_t first);
 
 /// Where workflows are kept, and who runs commands on them: all that an engine needs of a store.
 ///
@@ -57,6 +61,12 @@ class WorkflowStore {
                                                           std::size_t workflows_max) = 0;
   virtual Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) = 0;
+  /// Of the first that has not been removed.
+  virtual Task<Result<std::uint64_t>> first_notice() = 0;
+
+  /// Where what is done in the background is to be done by this engine.
+  virtual std::vector<Partition> own_partitions() const = 0;
+  virtual EngineFigures& figures() const = 0;
 
   // What durable coroutines need. A store that knows better says so.
   /// Until one of these has ended.

@@ -29,6 +29,12 @@ inline Standing standing_of(const EdgeGroup& group) {
   return group.cancelling.empty() ? Standing::common : Standing::listed;
 }
 
+/// Whether a record is written and hardly ever read: it need not be kept in memory.
+template <class R>
+inline constexpr bool is_only_written = false;
+template <>
+inline constexpr bool is_only_written<Ended> = true;
+
 /// A record as it is; none if there is none.
 template <class R>
 struct Slot {
@@ -98,6 +104,11 @@ class WorkingSet {
     auto& table = tables_.of<R>();
     Slot<R>& slot = table.slots[key];
     if (!slot.is_changed) table.changed.push_back(key);
+    if constexpr (std::is_same_v<R, Execution>) {
+      if (!record && slot.current && slot.current->workflow) {
+        left_.emplace_back(*slot.current->workflow, key);
+      }
+    }
     slot.is_changed = true;
     slot.current = std::move(record);
   }
@@ -120,6 +131,8 @@ class WorkingSet {
     return changes;
   }
   const std::vector<Notice>& notices() const noexcept { return notices_; }
+  /// Executions that were removed, with their workflows.
+  const std::vector<std::pair<WorkflowId, ExecutionId>>& left() const noexcept { return left_; }
   template <class R>
   const SlotTable<R>& table() const {
     return tables_.of<R>();
@@ -136,15 +149,18 @@ class WorkingSet {
       // Nobody depends on one without a workflow.
       if (execution && execution->has_ended() && !execution->workflow) leaving_.push_back(id);
     }
-    tables_.each([](auto& table) {
+    tables_.each([&](auto& table) {
+      using Record = typename std::remove_reference_t<decltype(table)>::Record;
       for (const auto& key : table.changed) {
         auto& slot = table.slots.find(key)->second;
         slot.stored = slot.standing();
         slot.is_changed = false;
+        if (!slot.current || is_only_written<Record>) gone_.of<Record>().keys.push_back(key);
       }
       table.changed.clear();
     });
     notices_.clear();
+    left_.clear();
   }
   /// Forgets executions that have ended and will hardly be asked for, and whatever is not needed if
   /// there is more than `records_max` of a kind: everything that was given to the store must be
@@ -152,6 +168,7 @@ class WorkingSet {
   void forget(std::size_t records_max) {
     for (const ExecutionId& id : leaving_) forget(id);
     leaving_.clear();
+    forget_gone();
     tables_.each([&](auto& table) {
       if (table.slots.size() <= records_max) return;
       std::erase_if(table.slots, [](const auto& slot) { return !slot.second.is_changed; });
@@ -159,6 +176,18 @@ class WorkingSet {
   }
 
  private:
+  /// What was removed is not looked for again.
+  void forget_gone() {
+    gone_.each([&](auto& list) {
+      using Record = typename std::remove_reference_t<decltype(list)>::Record;
+      for (const auto& key : list.keys) {
+        const Slot<Record>* slot = find<Record>(key);
+        const bool is_gone = slot != nullptr && (!slot->current || is_only_written<Record>);
+        if (is_gone) forget_record<Record>(key);
+      }
+      list.keys.clear();
+    });
+  }
   template <class R>
   void forget_record(const KeyOf<R>& key) {
     auto& slots = tables_.of<R>().slots;
@@ -186,6 +215,8 @@ class WorkingSet {
   PerRecord<SlotTable> tables_;
   std::vector<Notice> notices_;
   std::vector<ExecutionId> leaving_;  // that have ended, and need not be kept
+  PerRecord<KeyList> gone_;           // that were removed, likewise
+  std::vector<std::pair<WorkflowId, ExecutionId>> left_;
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -18,15 +18,17 @@ Result<> validate(const Options& options) {
   if (options.cancels_max == 0) return refuse("cancels_max");
   if (options.ownership <= Duration::zero()) return refuse("ownership");
   if (options.poll <= Duration::zero()) return refuse("poll");
-  return {};
+  if (auto valid = workflow::validate(options.retention); !valid) return valid;
+  return workflow::validate(options.audit);
 }
 
 }  // namespace
 
 Task<Result<Engine>> open(ActorSystem* system, Options options) {
   if (auto valid = validate(options); !valid) co_return valid.error();
+  const AuditSchedule audit = options.audit;
   WEIR_CO_TRY(store, co_await internal::PostgresStore::open(system, std::move(options)));
-  co_return Engine(std::move(store));
+  co_return Engine(std::move(store), audit);
 }
 
 }  // namespace weir::flow::workflow::postgres

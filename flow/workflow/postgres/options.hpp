@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include <weir/flow/workflow/listing.hpp>
+#include <weir/flow/workflow/retention.hpp>
 #include <weir/runtime/clock.hpp>
 #include <weir/storage/postgres/options.hpp>
 
@@ -32,6 +35,15 @@ struct Options {
   Duration ownership = std::chrono::seconds(10);
   /// How often to look at what others should have told, but may not have.
   Duration poll = std::chrono::seconds(1);
+
+  /// What is removed, and when, from the partitions that this engine owns: the same in all engines
+  /// that share the database. Nothing, unless it is said.
+  Retention retention = {};
+  /// Counting anew, in the background, in the partitions that this engine owns.
+  AuditSchedule audit = {};
+  /// Of which namespaces this engine cancels in the background what nobody needs any more, in
+  /// whichever partition; empty: of all, in those that it owns.
+  std::vector<std::string> dispatch_spaces = {};
 };
 
 }  // namespace weir::flow::workflow::postgres

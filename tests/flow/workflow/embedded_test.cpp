@@ -52,6 +52,26 @@ TEST_F(EmbeddedEngineTest, AfterAFailedWriteNothingIsAnsweredUntilItIsReopened) 
   EXPECT_TRUE(claim({.worker = "w"}).empty());
 }
 
+TEST_F(EmbeddedEngineTest, OneThatCannotBeCountedIsToldAndHoldsUpNobody) {
+  NewGraph two{.executions = std::vector<NewExecution>(2, work("x"))};
+  const auto broken = run(engine().create_graph(two)).value();
+  const auto wrong = run(engine().create_graph(two)).value();
+  tamper<Workflow>(wrong.workflow,
+                   [](Workflow& workflow) { ++workflow.counts[PublicState::failed]; });
+  const auto executions = run(store().open_state<ExecutionId, Execution>("workflow.live")).value();
+  auto transaction = store().begin();
+  transaction.remove(executions, broken.executions[0]);
+  ASSERT_TRUE(run(transaction.commit()));
+  crash();
+  pass(1s);
+  const AuditReport report = run(engine().audit()).value();
+  EXPECT_EQ(report.errors, 1U);
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_EQ(report.problems[0], Errc::corruption);
+  EXPECT_NE(report.problems[0].message().find(to_string(broken.executions[0])), std::string::npos);
+  EXPECT_EQ(report.repaired, 1U);
+}
+
 TEST_F(EmbeddedEngineTest, WhatCannotBeCancelledIsSetAsideAndHoldsUpNobody) {
   // A group that lists somebody who is not there.
   const ExecutionId broken = create();

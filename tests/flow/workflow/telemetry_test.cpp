@@ -56,6 +56,8 @@ TEST(WorkflowTelemetry, AnEngineIsMeasuredAndItsCommitsAreSpans) {
   EXPECT_TRUE(has("weir_workflow_executions{weir_state=\"suspended\"} 1\n"));
   EXPECT_TRUE(has("weir_workflow_executions{weir_state=\"waiting\"} 0\n"));
   EXPECT_TRUE(has("weir_workflow_leases_expired_total 0\n"));
+  EXPECT_TRUE(has("weir_workflow_executions_removed_total 0\n"));
+  EXPECT_TRUE(has("weir_workflow_audit_workflows_total 0\n"));
   EXPECT_TRUE(has("weir_workflow_commit_records_count"));
   ASSERT_TRUE(system.run(engine.close()));
   ASSERT_TRUE(system.run(store.close()));

@@ -120,6 +120,7 @@ Task<Result<bool>> BatchActor::was_committed(std::string transaction_id) {
 
 void BatchActor::note_done(const BatchRun& batch) {
   about_now_ = std::max(about_now_, batch.now());
+  batch.count();
   if (!batch.effects().is_empty()) on_effects_(batch.effects());
 }
 

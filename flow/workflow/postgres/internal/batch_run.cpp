@@ -107,6 +107,7 @@ Result<> BatchRun::keep_records(const std::vector<KeyOf<R>>& keys, const Rows& r
     if constexpr (std::is_same_v<R, Lane>) {
       if (!record->has_room()) full_lanes_.insert(*key);
     }
+    if constexpr (std::is_same_v<R, Execution>) retries_.emplace(*key, record->retries);
     records_.add<R>(*key, *std::move(record));
   }
   for (const KeyOf<R>& key : keys) records_.add<R>(key, std::nullopt);
@@ -248,6 +249,26 @@ void BatchRun::find_effects() {
       std::ranges::any_of(groups.changed, [&](const ExecutionId& id) {
         return is_newly_listed(groups.slots.find(id)->second);
       });
+}
+
+void BatchRun::count() const {
+  workflow::internal::EngineFigures& figures = *context_->figures;
+  std::map<NoticeKind, std::uint64_t> told;
+  for (const Notice& notice : records_.notices()) ++told[notice.kind];
+  std::uint64_t retries = 0;
+  const auto& executions = records_.table<Execution>();
+  for (const ExecutionId& id : executions.changed) {
+    const auto& current = executions.slots.find(id)->second.current;
+    const auto before = retries_.find(id);
+    retries += current && before != retries_.end() && current->retries > before->second ? 1 : 0;
+  }
+  const bool has_written = records_.is_changed();
+  figures.add(&EngineReport::commands, jobs_.size());
+  figures.add(&EngineReport::commits, has_written ? 1 : 0);
+  figures.add(&EngineReport::claims, told[NoticeKind::lease_acquired]);
+  figures.add(&EngineReport::leases_expired, told[NoticeKind::lease_expired]);
+  figures.add(&EngineReport::signals, told[NoticeKind::signal]);
+  figures.add(&EngineReport::retries, retries);
 }
 
 void BatchRun::add_news(db::Batch& statements) const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,8 @@ class BatchRun {
   const std::string& transaction_id() const noexcept { return transaction_id_; }
   Time now() const noexcept { return now_; }
   const Effects& effects() const noexcept { return effects_; }
+  /// Adds what it did to the figures of the engine.
+  void count() const;
 
  private:
   using Rows = storage::postgres::Rows;
@@ -100,8 +103,9 @@ class BatchRun {
   WorkingSet records_;
   std::vector<Job*> open_;  // jobs that are not done
   std::map<QueueKey, Queue> queues_;
-  std::set<std::string> full_lanes_;             // as they were read
-  std::map<std::uint16_t, std::int64_t> owned_;  // epochs of partitions that are ours
+  std::set<std::string> full_lanes_;                        // as they were read
+  std::map<std::uint16_t, std::int64_t> owned_;             // epochs of partitions that are ours
+  std::unordered_map<ExecutionId, std::uint32_t> retries_;  // as they were read
   Effects effects_;
 };
 

@@ -113,6 +113,18 @@ std::vector<Column<EdgeGroup>> Columns<EdgeGroup>::list() {
   };
 }
 
+std::vector<Column<Ended>> Columns<Ended>::list() {
+  using R = Ended;
+  return {
+      fixed_column<R>("partition", "int2 not null",
+                      [](const EndedKey& key, const R&) { return number_of(key.partition); }),
+      fixed_column<R>("space", "text not null",
+                      [](const EndedKey& key, const R&) { return key.space; }),
+      fixed_column<R>("ended_at", "timestamptz not null",
+                      [](const EndedKey& key, const R&) { return clamped(key.at); }),
+  };
+}
+
 std::vector<Column<Lane>> Columns<Lane>::list() {
   using R = Lane;
   return {

@@ -115,5 +115,9 @@ template <>
 struct Columns<Lane> {
   static std::vector<Column<Lane>> list();
 };
+template <>
+struct Columns<Ended> {
+  static std::vector<Column<Ended>> list();
+};
 
 }  // namespace weir::flow::workflow::postgres::internal

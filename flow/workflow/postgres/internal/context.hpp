@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
+#include <weir/flow/workflow/internal/engine_figures.hpp>
 #include <weir/flow/workflow/postgres/internal/gates.hpp>
 #include <weir/flow/workflow/postgres/options.hpp>
 #include <weir/flow/workflow/records.hpp>
@@ -31,6 +34,23 @@ class Cancelling {
   std::set<WorkflowId> workflows_;
 };
 
+/// The partitions that this engine owns. Usable from any thread.
+class OwnPartitions {
+ public:
+  void set(std::vector<Partition> partitions) {
+    const std::scoped_lock hold(lock_);
+    partitions_ = std::move(partitions);
+  }
+  std::vector<Partition> get() const {
+    const std::scoped_lock hold(lock_);
+    return partitions_;
+  }
+
+ private:
+  mutable std::mutex lock_;
+  std::vector<Partition> partitions_;
+};
+
 /// What all parts of an engine share.
 struct Context {
   Context(storage::postgres::Pool shared, Options chosen)
@@ -51,6 +71,10 @@ struct Context {
   std::function<Time()> clock = {};
   mutable Gates gates = {};
   mutable Cancelling cancelling = {};
+  OwnPartitions own_partitions = {};
+  /// What this engine has done; all parts of it add to it.
+  const std::shared_ptr<workflow::internal::EngineFigures> figures =
+      std::make_shared<workflow::internal::EngineFigures>();
   /// Whether other engines are there, who have to be told.
   std::atomic<bool> has_others = true;
 };

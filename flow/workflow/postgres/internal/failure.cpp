@@ -33,4 +33,9 @@ bool is_loss(const Error& error) {
   return error == db::Errc::unavailable || error == db::Errc::timed_out;
 }
 
+bool is_general(const Error& error) {
+  return error == Errc::unavailable || error == Errc::closed || error == Errc::retry_exhausted ||
+         error == Errc::stale_lease || error == weir::Errc::cancelled;
+}
+
 }  // namespace weir::flow::workflow::postgres::internal

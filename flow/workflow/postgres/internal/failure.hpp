@@ -12,4 +12,7 @@ bool is_contention(const Error& error);
 /// Whether the connection was lost, or there was none.
 bool is_loss(const Error& error);
 
+/// Nothing in particular is to blame for it.
+bool is_general(const Error& error);
+
 }  // namespace weir::flow::workflow::postgres::internal

@@ -1,6 +1,7 @@
 #include <weir/flow/workflow/postgres/internal/keeper_actor.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <weir/flow/workflow/errc.hpp>
@@ -29,12 +30,6 @@ constexpr const char* due_text =
 
 db::Statement by_index() { return "select set_config('enable_seqscan', 'off', true)"; }
 
-/// Nothing in particular is to blame for it.
-bool is_general(const Error& error) {
-  return error == Errc::unavailable || error == Errc::closed || error == Errc::retry_exhausted ||
-         error == Errc::stale_lease || error == weir::Errc::cancelled;
-}
-
 }  // namespace
 
 KeeperActor::KeeperActor(std::shared_ptr<Context> context, BatchRef batches)
@@ -54,6 +49,14 @@ std::vector<std::int64_t> KeeperActor::partitions() const {
   return numbers;
 }
 
+/// Who looks after some namespaces does so wherever they are: the owner may look after others.
+std::vector<std::int64_t> KeeperActor::dispatched() const {
+  if (context_->options.dispatch_spaces.empty()) return partitions();
+  std::vector<std::int64_t> numbers(partitions_max);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
 std::optional<Time> KeeperActor::fixed_time() const {
   if (!context_->clock) return std::nullopt;
   return context_->clock();
@@ -62,6 +65,9 @@ std::optional<Time> KeeperActor::fixed_time() const {
 Task<Result<>> KeeperActor::share() {
   WEIR_CO_TRY(owned, co_await renew_ownership(context_));
   owned_ = std::move(owned);
+  std::vector<Partition> own;
+  for (const auto& [number, epoch] : owned_.epochs) own.push_back({number});
+  context_->own_partitions.set(std::move(own));
   shared_at_ = now();
   co_return {};
 }
@@ -78,6 +84,7 @@ Task<> KeeperActor::on(Poll) {
   static_cast<void>(co_await share_if_due());
   static_cast<void>(co_await meet_due());
   static_cast<void>(co_await cancel_some(true));
+  retire_if_due();
 }
 
 Task<> KeeperActor::on(Look look) {
@@ -106,22 +113,6 @@ void KeeperActor::arrange_look(Time due) {
   look_at_ = at;
   look_.cancel();
   look_ = schedule_once<Look>(wait);
-}
-
-/// As the owner of the partition; `stale_lease` if it has another one.
-template <class Function>
-Task<typename workflow::internal::CommandOf<Function>::Outcome> KeeperActor::call(
-    Partition partition, Function function) {
-  const auto owned = owned_.epochs.find(partition.number);
-  if (owned == owned_.epochs.end()) {
-    co_return Error(Errc::stale_lease, to_string(partition) + " has another owner");
-  }
-  auto command = std::make_shared<workflow::internal::CommandOf<Function>>(std::move(function));
-  auto job = std::make_shared<CommandJob>(context_->random(), command,
-                                          Owned{partition.number, owned->second});
-  auto done = co_await batches_.ask<Submit>(std::move(job)).within(forever);
-  if (!done) co_return done.error();
-  co_return command->take();
 }
 
 Task<> KeeperActor::meet(ExecutionId id, bool* has_failed) {
@@ -173,19 +164,32 @@ Task<KeeperActor::Done> KeeperActor::cancel_some(bool is_patient) {
 
 Task<> KeeperActor::cancel_siblings(ExecutionId id) {
   const std::size_t most = context_->options.cancels_max;
-  auto done = co_await call(id.partition, [id, most](Draft& draft) {
+  const auto cancel = [id, most](Draft& draft) {
     return workflow::internal::cancel_siblings(draft, id, most);
-  });
-  if (!done) note_set_aside("edge group of execution " + to_string(id), done.error());
+  };
+  const bool is_own = context_->options.dispatch_spaces.empty();
+  auto done = is_own ? co_await call(id.partition, cancel) : co_await call_anywhere(cancel);
+  if (!done) {
+    note_set_aside("edge group of execution " + to_string(id), done.error());
+    co_return;
+  }
+  auto& figures = *context_->figures;
+  figures.add(&EngineReport::siblings_cancelled, done->cancelled.size());
+  figures.add(&EngineReport::siblings_spared, done->spared);
+  figures.add(&EngineReport::siblings_ended_before, done->ended_before);
+  figures.add(&EngineReport::groups_dispatched, done->left == 0 ? 1 : 0);
 }
 
 Task<KeeperActor::Done> KeeperActor::cancel_groups() {
   db::Batch statements;
   statements.push_back(by_index());
   statements.push_back(
-      db::Statement("select key from workflow_edge_groups"
-                    " where is_cancelling and partition = any($1::int8[]) order by key limit $2",
-                    partitions(), static_cast<std::int64_t>(cancels_at_once + set_aside_.size()))
+      db::Statement("select key from workflow_edge_groups g where is_cancelling"
+                    " and partition = any($1::int8[]) and (cardinality($3::text[]) = 0 or exists"
+                    " (select from workflow_executions e where e.key = g.key"
+                    " and e.space = any($3::text[]))) order by key limit $2",
+                    dispatched(), static_cast<std::int64_t>(cancels_at_once + set_aside_.size()),
+                    context_->options.dispatch_spaces)
           .about("workflow_edge_groups"));
   WEIR_CO_TRY(results, co_await context_->pool.execute(std::move(statements)));
   std::size_t found = 0;
@@ -205,9 +209,11 @@ Task<KeeperActor::Done> KeeperActor::cancel_workflows(bool is_patient) {
               co_await context_->pool.execute(
                   db::Statement("select key, state from workflow_workflows"
                                 " where is_cancelling and partition = any($1::int8[])"
+                                " and (cardinality($3::text[]) = 0 or space = any($3::text[]))"
                                 " order by key limit $2",
-                                partitions(),
-                                static_cast<std::int64_t>(cancels_at_once + set_aside_.size()))
+                                dispatched(),
+                                static_cast<std::int64_t>(cancels_at_once + set_aside_.size()),
+                                context_->options.dispatch_spaces)
                       .about("workflow_workflows")));
   std::size_t found = 0;
   std::map<WorkflowId, int> seen;
@@ -230,7 +236,9 @@ Task<KeeperActor::Done> KeeperActor::cancel_workflows(bool is_patient) {
 }
 
 void KeeperActor::note_set_aside(std::string what, const Error& reason) {
-  if (!is_general(reason)) set_aside_.insert_or_assign(std::move(what), reason);
+  if (is_general(reason)) return;
+  context_->figures->add(&EngineReport::dispatch_errors, 1);
+  set_aside_.insert_or_assign(std::move(what), reason);
 }
 
 std::vector<SetAside> KeeperActor::on(ListSetAside) const {
@@ -244,7 +252,8 @@ Task<Result<bool>> KeeperActor::on(Settle) {
     WEIR_CO_TRY_VOID(co_await share());
     WEIR_CO_TRY(met, co_await meet_due());
     WEIR_CO_TRY(cancelled, co_await cancel_some(false));
-    if (met + cancelled == 0) co_return true;
+    WEIR_CO_TRY(removed, co_await retire_some());
+    if (met + cancelled + removed == 0) co_return true;
   }
 }
 

@@ -19,5 +19,10 @@ storage::postgres::Statement write_notices(const std::vector<Notice>& notices);
 /// From a number on, at most so many; none if there are none yet.
 Task<Result<NumberedNotices>> read_notices(std::shared_ptr<const Context> context,
                                            std::uint64_t from, std::size_t notices_max);
+/// Of the first that has not been removed.
+Task<Result<std::uint64_t>> read_first_notice(std::shared_ptr<const Context> context);
+/// Removes some of those up to the number `last` that were told so long ago. Gives how many.
+Task<Result<std::uint64_t>> remove_notices(std::shared_ptr<const Context> context,
+                                           std::uint64_t last, Duration keep);
 
 }  // namespace weir::flow::workflow::postgres::internal

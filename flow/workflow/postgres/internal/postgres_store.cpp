@@ -10,6 +10,7 @@
 #include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::flow::workflow::postgres::internal {
 namespace {
@@ -202,6 +203,31 @@ Task<Result<workflow::internal::QueueSeen>> read_queue(ContextRef context, std::
   co_return seen;
 }
 
+/// What this engine has done, and what there is to do for all of them.
+Task<Result<EngineReport>> read_report(ContextRef context) {
+  EngineReport report = context->figures->read();
+  WEIR_CO_TRY(rows, co_await context->pool.execute(
+                        db::Statement("select state, count(*), count(due_at)"
+                                      " from workflow_executions where phase <> 'terminal'"
+                                      " group by state")
+                            .about("workflow_executions")));
+  StateCounts counts;
+  for (const db::Row row : rows) {
+    WEIR_CO_TRY(word, row.get<std::string>(0));
+    WEIR_CO_TRY(count, row.get<std::uint64_t>(1));
+    WEIR_CO_TRY(due, row.get<std::uint64_t>(2));
+    const auto state = parse_word<PublicState>(word);
+    if (!state) co_return row.corrupt("state", "no such state");
+    counts[*state] = count;
+    report.due += due;
+  }
+  report.waiting = counts[PublicState::waiting] + counts[PublicState::waiting_children];
+  report.delayed = counts[PublicState::delayed];
+  report.active = counts[PublicState::active];
+  report.suspended = counts[PublicState::suspended];
+  co_return report;
+}
+
 }  // namespace
 
 Task<Result<std::shared_ptr<PostgresStore>>> PostgresStore::open(ActorSystem* system,
@@ -229,6 +255,10 @@ Task<Result<>> PostgresStore::begin() {
   WEIR_CO_TRY(salt, rows[0].get<std::int64_t>(1));
   context_->salt = static_cast<std::uint64_t>(salt);
   context_->owner = static_cast<std::int64_t>(context_->salt >> 1U);
+  if (auto* telemetry = system().options().telemetry) {
+    metrics_ = std::make_unique<workflow::internal::EngineMetrics>(context_->figures,
+                                                                   telemetry->meter(), false);
+  }
   auto ears = std::make_shared<Ears>(context_);
   const SpawnOptions batching{.name = "workflow batches", .mailbox_capacity = unbounded};
   batches_ = system().spawn<BatchActor>(
@@ -276,6 +306,12 @@ Task<Result<std::vector<WorkflowId>>> PostgresStore::workflows(Partition partiti
 
 Task<Result<NumberedNotices>> PostgresStore::notices(std::uint64_t from, std::size_t notices_max) {
   return told_of(read_notices(context_, from, notices_max));
+}
+
+Task<Result<EngineReport>> PostgresStore::report() { return told_of(read_report(context_)); }
+
+Task<Result<std::uint64_t>> PostgresStore::first_notice() {
+  return told_of(read_first_notice(context_));
 }
 
 Task<Result<Executions>> PostgresStore::executions(bool is_of_live,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <weir/flow/workflow/internal/engine_metrics.hpp>
 #include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/flow/workflow/postgres/internal/batch_actor.hpp>
 #include <weir/flow/workflow/postgres/internal/keeper_actor.hpp>
@@ -43,6 +44,10 @@ class PostgresStore final : public workflow::internal::WorkflowStore {
                                                   std::size_t workflows_max) override;
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max) override;
+  Task<Result<std::uint64_t>> first_notice() override;
+  Task<Result<EngineReport>> report() override;
+  std::vector<Partition> own_partitions() const override { return context_->own_partitions.get(); }
+  workflow::internal::EngineFigures& figures() const override { return *context_->figures; }
   Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> executions(
       bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) override;
   Task<Result<workflow::internal::QueueSeen>> queue(std::string lane,
@@ -63,6 +68,7 @@ class PostgresStore final : public workflow::internal::WorkflowStore {
   BatchRef batches_;
   KeeperRef keeper_;
   std::optional<storage::postgres::Listener> listener_;
+  std::unique_ptr<workflow::internal::EngineMetrics> metrics_;  // null without telemetry
 };
 
 }  // namespace weir::flow::workflow::postgres::internal

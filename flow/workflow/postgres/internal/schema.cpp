@@ -25,11 +25,12 @@ using FirstKinds = Kinds<ExecutionSpec, Execution, Attempt, ExecutionResult, Wor
 using SignalKinds = Kinds<Suspension, Signal, SignalUse, Mailbox, Keyring>;
 using JournalKinds = Kinds<JournalHead, JournalEntry>;
 using LimitKinds = Kinds<Limit>;
+using RetentionKinds = Kinds<Parent, Ended, Remains, NoticeCursors>;
 
 template <class R>
 struct HasTable {
   static_assert(FirstKinds::has<R> || SignalKinds::has<R> || JournalKinds::has<R> ||
-                    LimitKinds::has<R>,
+                    LimitKinds::has<R> || RetentionKinds::has<R>,
                 "this kind of record is in no migration: add it to one");
 };
 [[maybe_unused]] const workflow::internal::PerRecord<HasTable> every_kind_has_a_table;
@@ -66,6 +67,12 @@ create index workflow_workflows_partition on workflow_workflows (partition, key)
 create index workflow_workflows_cancelling on workflow_workflows (partition) where is_cancelling;
 create index workflow_edge_groups_cancelling on workflow_edge_groups (partition)
   where is_cancelling;
+)";
+
+// Notices are removed from the first on; the counter has the last that was.
+constexpr const char* notice_script = R"(
+alter table workflow_notices add column told_at timestamptz not null default now();
+insert into workflow_counters values ('removed_notices', 0);
 )";
 
 /// Lets a column hold the words of an enumeration, and nothing else.
@@ -119,7 +126,9 @@ std::vector<db::Migration> migrations() {
           {"indexes of records", index_script},
           {"suspensions and signals", SignalKinds::script()},
           {"journals", JournalKinds::script()},
-          {"limits", LimitKinds::script()}};
+          {"limits", LimitKinds::script()},
+          {"what has ended", RetentionKinds::script()},
+          {"when notices were told", notice_script}};
 }
 
 Task<Result<std::uint64_t>> prepare_schema(db::Pool pool) {

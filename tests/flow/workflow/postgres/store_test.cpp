@@ -239,6 +239,36 @@ TEST_F(StoreTest, WhatWasLostBeforeItsCommitIsDoneAgain) {
   EXPECT_EQ(query("select count(*) from workflow_executions"), "1");
 }
 
+TEST_F(StoreTest, EnginesRemoveWhatHasEndedEachInItsPartitionsAndOnce) {
+  Options options = options_for(server());
+  options.poll = 10ms;
+  options.retention = {.keep = 1ms, .keep_notices = 1ms, .period = 1ms, .removals_max = 3};
+  const Engine first = run(postgres::open(&system(), options)).value();
+  const Engine second = run(postgres::open(&system(), options)).value();
+  for (int i = 0; i < 40; ++i) {
+    const std::string lane = "lane" + std::to_string(i);
+    NewGraph graph{.executions = std::vector<NewExecution>(2, {.kind = "w", .lane = lane})};
+    if (i % 4 == 0) run(first.create_graph(graph)).value();
+    if (i % 4 != 0) run(first.create_execution({.kind = "w", .lane = lane})).value();
+    const ClaimRequest all{.worker = "w", .lane = lane, .executions_max = 2};
+    for (const Claimed& one : run(second.claim(all)).value()) {
+      ASSERT_TRUE(run(second.complete(one.handle)));
+    }
+  }
+  weir::testing::eventually("nothing is left", [&] {
+    return query(
+               "select (select count(*) from workflow_executions)"
+               " + (select count(*) from workflow_ended)"
+               " + (select count(*) from workflow_notices)") == "0";
+  });
+  const EngineReport by_first = run(first.report()).value();
+  const EngineReport by_second = run(second.report()).value();
+  EXPECT_EQ(by_first.executions_removed + by_second.executions_removed, 50U);
+  EXPECT_EQ(by_first.workflows_removed + by_second.workflows_removed, 10U);
+  EXPECT_EQ(by_first.removal_errors + by_second.removal_errors, 0U);
+  EXPECT_EQ(query("select count(*) from workflow_remains"), "0");
+}
+
 TEST_F(StoreTest, WhatWasLostAfterItsCommitIsNotDoneAgain) {
   const Engine engine = open();
   run(engine.create_execution({.kind = "first"})).value();

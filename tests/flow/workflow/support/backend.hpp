@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 
 #include <weir/flow/workflow/engine.hpp>
+#include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/runtime/actor_system.hpp>
 
 namespace weir::flow::workflow::testing {
@@ -20,11 +24,19 @@ class Backend {
   /// Lets time pass, and everything happen that is due then.
   virtual void pass(Duration time) = 0;
   virtual void run(Task<> task) = 0;
+  /// Lets a little time pass, for who waits for something.
+  virtual void pass_some() = 0;
 
   virtual void open(EngineOptions options) = 0;
   virtual void reopen(EngineOptions options) = 0;
   /// Of what was not answered, so much survives.
   virtual void crash(std::size_t survivors) = 0;
+
+  /// That the engine runs on, for commands that nothing in Weir runs.
+  virtual std::shared_ptr<internal::WorkflowStore> core() = 0;
+  /// How many rows there are of each kind of record, and of what is found by; none if there are
+  /// none. What is of no execution is not counted.
+  virtual std::map<std::string, std::size_t> rows() = 0;
 };
 
 /// Null if the machine does not have what it needs, which was said loudly then.

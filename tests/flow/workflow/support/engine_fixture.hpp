@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,8 +29,23 @@ class EngineTest : public ::testing::Test {
   ActorSystem& system() { return backend_->system(); }
   Time time() { return backend_->time(); }
   void pass(Duration time) { backend_->pass(time); }
+  void pass_some() { backend_->pass_some(); }
   void reopen(EngineOptions options = {}) { backend_->reopen(options); }
   void crash(std::size_t survivors = 0) { backend_->crash(survivors); }
+
+  std::map<std::string, std::size_t> rows() { return backend_->rows(); }
+  /// Changes a record as nothing in Weir does it.
+  template <class R>
+  void tamper(const internal::KeyOf<R>& key, std::function<void(R&)> change) {
+    const auto edit = [key, change](internal::Draft& draft) -> Result<bool> {
+      R* record = draft.edit<R>(key);
+      if (record != nullptr) change(*record);
+      return record != nullptr;
+    };
+    auto command = std::make_shared<internal::CommandOf<decltype(edit)>>(edit);
+    ASSERT_TRUE(run(backend_->core()->run(command)));
+    ASSERT_TRUE(command->take().value());
+  }
 
   template <class T>
   T run(Task<T> task) {

@@ -50,7 +50,7 @@ class WorkerTest : public EngineTest {
   ExecutionInfo finish(const ExecutionId& id, Duration limit = std::chrono::minutes(1)) {
     const Time until = time() + std::chrono::floor<Time::duration>(limit);
     while (!describe(id).execution.has_ended() && time() < until) {
-      pass(std::chrono::milliseconds(10));
+      pass_some();
     }
     return describe(id);
   }

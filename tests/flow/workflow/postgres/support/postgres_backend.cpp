@@ -7,6 +7,7 @@
 
 #include <weir/flow/workflow/postgres/internal/notices.hpp>
 #include <weir/flow/workflow/postgres/internal/schema.hpp>
+#include <weir/flow/workflow/postgres/internal/table.hpp>
 #include <weir/tests/flow/workflow/support/board_store.hpp>
 
 namespace weir::flow::workflow::postgres::test {
@@ -118,12 +119,29 @@ PostgresBackend::~PostgresBackend() {
 void PostgresBackend::open(EngineOptions options) {
   Options chosen = options_for(*server_);
   chosen.cancels_max = options.cancels_max;
+  chosen.retention = options.retention;
+  chosen.dispatch_spaces = options.dispatch_spaces;
   auto opened = system_.run(internal::PostgresStore::open(&system_, chosen, [clock = clock_] {
     return Time(std::chrono::microseconds(clock->load()));
   }));
   ASSERT_TRUE(opened) << opened.error().message();
   store_ = *std::move(opened);
-  engine_.emplace(store_);
+  engine_.emplace(store_, options.audit);
+}
+
+std::map<std::string, std::size_t> PostgresBackend::rows() {
+  std::map<std::string, std::size_t> found;
+  workflow::internal::PerRecord<workflow::internal::KeyList> kinds;
+  kinds.each([&](const auto& kind) {
+    using Record = typename std::remove_cvref_t<decltype(kind)>::Record;
+    const std::string table = internal::table_of<Record>();
+    const auto count = std::stoul(server_->query("select count(*) from test." + table));
+    if (count > 0) found[table] = count;
+  });
+  for (const char* shared : {"lanes", "limits", "keyring", "notice_cursors"}) {
+    found.erase(std::string("workflow_") + shared);
+  }
+  return found;
 }
 
 void PostgresBackend::reopen(EngineOptions options) {

@@ -35,10 +35,14 @@ class PostgresBackend final : public testing::Backend {
   ActorSystem& system() override { return system_; }
   Time time() override { return Time(std::chrono::microseconds(clock_->load())); }
   void pass(Duration time) override;
+  /// More than on its own clock: each time everything that is due is looked for.
+  void pass_some() override { pass(std::chrono::milliseconds(50)); }
   void run(Task<> task) override { system_.run(std::move(task)); }
   void open(EngineOptions options) override;
   void reopen(EngineOptions options) override;
   void crash(std::size_t survivors) override;
+  std::shared_ptr<workflow::internal::WorkflowStore> core() override { return store_; }
+  std::map<std::string, std::size_t> rows() override;
 
  private:
   TestServer* const server_;

@@ -36,7 +36,7 @@ bool is_name(std::string_view name) noexcept {
   });
 }
 
-Outcome<Roles> read_roles(JsonReader list) {
+Outcome<Roles> read_roles(const JsonReader& list) {
   Roles roles;
   auto items = list.items();
   if (!items) return std::move(items).error();
@@ -51,7 +51,7 @@ Outcome<Roles> read_roles(JsonReader list) {
   return roles;
 }
 
-Outcome<std::vector<std::string>> read_texts(JsonReader list) {
+Outcome<std::vector<std::string>> read_texts(const JsonReader& list) {
   std::vector<std::string> texts;
   auto items = list.items();
   if (!items) return std::move(items).error();
@@ -63,7 +63,7 @@ Outcome<std::vector<std::string>> read_texts(JsonReader list) {
   return texts;
 }
 
-Outcome<Token> read_token(JsonReader entry) {
+Outcome<Token> read_token(const JsonReader& entry) {
   Token token;
   if (auto problem = entry.allow_only({"name", "roles", "namespaces", "salt", "hash"}))
     return *std::move(problem);

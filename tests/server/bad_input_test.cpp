@@ -39,7 +39,7 @@ std::vector<BadRequest> bad_requests() {
       {"GET\r\n\r\n", 400, "malformed_request"},
       {"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400, "malformed_request"},
       {"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n", 400, "malformed_request"},
-      {std::string("GET /\0 HTTP/1.1\r\n\r\n", 20), 400, "malformed_request"},
+      {std::string("GET /\0 HTTP/1.1\r\n\r\n", 19), 400, "malformed_request"},
       {"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n", 505, "bad_http_version"},
       {"GET / HTTP/1.1\r\n\r\n", 400, "no_host"},
       {"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400, "no_host"},

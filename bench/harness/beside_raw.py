@@ -1,4 +1,4 @@
-"""Suites of one program that does each workload as Weir, or as RocksDB alone."""
+"""Suites of one program that does each workload as Weir, or as what is below it alone."""
 
 from harness.bars import figure
 from harness.build import build_target
@@ -9,11 +9,13 @@ from harness.table import format_table
 
 
 class BesideRaw(Suite):
-    """Weir beside raw RocksDB, in alternating runs.
+    """Weir beside what is below it, such as raw RocksDB, in alternating runs.
 
     Subclasses name their workloads; `bars` has a function of results for each, `only_weir` those
-    that RocksDB has nothing like, and `once` those that are too long to be repeated.
+    that `peer` has nothing like, and `once` those that are too long to be repeated.
     """
+
+    peer = "raw RocksDB"
 
     descriptions = ()
     bars = {}
@@ -40,7 +42,7 @@ class BesideRaw(Suite):
                                       1 if workload in self.once else runs)
             rows.append(row(workload, results))
             bars += self.bars[workload](results)
-        print(format_table(["workload", "unit", "weir", "raw RocksDB", "more"], rows))
+        print(format_table(["workload", "unit", "weir", self.peer, "more"], rows))
         print()
         report.add(bars)
 

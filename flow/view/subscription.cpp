@@ -22,6 +22,7 @@ struct Subscription::Following {
   storage::ChangeLog::Records records = {};
   std::size_t next_record = 0;
 
+  Task<Result<std::optional<Delta>>> next_of_log();
   Task<Result<std::optional<Delta>>> next_rows();
   Result<std::optional<Delta>> take(const storage::ChangeRecord& record) const;
   Result<> check(const storage::ChangeRecord& record) const;
@@ -50,23 +51,40 @@ Result<Subscription> Database::subscribe(const Relation& relation, SubscribeOpti
 
 Task<Result<Delta>> Subscription::next() {
   const auto following = following_;
-  if (following->snapshot) {
-    WEIR_CO_TRY(rows, co_await following->next_rows());
-    if (rows) co_return *std::move(rows);
+  for (;;) {
+    WEIR_CO_TRY(delta, co_await following->next_of_log());
+    if (delta) co_return *std::move(delta);
+    WEIR_CO_TRY_VOID(co_await following->log.wait_past(following->seen));
+  }
+}
+
+Task<Result<std::optional<Delta>>> Subscription::next_if_any() {
+  const auto following = following_;
+  co_return co_await following->next_of_log();
+}
+
+storage::Version Subscription::seen() const noexcept { return following_->seen; }
+
+/// Of the snapshot, if there are rows left, and then of what is in the log already.
+Task<Result<std::optional<Delta>>> Subscription::Following::next_of_log() {
+  if (snapshot) {
+    WEIR_CO_TRY(rows, co_await next_rows());
+    if (rows) co_return rows;
   }
   for (;;) {
-    while (following->next_record < following->records.size()) {
+    while (next_record < records.size()) {
       // Seen only when it has been taken: after a failure it fails again.
-      const storage::ChangeRecord& record = following->records[following->next_record];
-      WEIR_CO_TRY(delta, following->take(record));
-      following->seen = record.version();
-      ++following->next_record;
-      if (delta) co_return *std::move(delta);
+      const storage::ChangeRecord& record = records[next_record];
+      WEIR_CO_TRY(delta, take(record));
+      seen = record.version();
+      ++next_record;
+      if (delta) co_return delta;
     }
-    following->next_record = 0;
-    following->records.clear();
-    WEIR_CO_TRY(records, co_await following->log.next(following->seen, following->limits));
-    following->records = std::move(records);
+    next_record = 0;
+    records.clear();
+    WEIR_CO_TRY(read, co_await log.read(seen, limits));
+    if (read.empty()) co_return std::optional<Delta>();
+    records = std::move(read);
   }
 }
 

@@ -43,6 +43,11 @@ class Subscription {
   /// Waits for the next one. `not_ready` if it is a view that failed or is built again, and
   /// `stale_relation` if it was altered or dropped: then subscribe again.
   Task<Result<Delta>> next();
+  /// The same without waiting for commits to come: nothing if there are no more changes yet.
+  Task<Result<std::optional<Delta>>> next_if_any();
+  /// How far it has come: what is up to here has been given, or is of others. Goes on with `after`,
+  /// unless it is within a snapshot.
+  storage::Version seen() const noexcept;
 
  private:
   friend class Database;

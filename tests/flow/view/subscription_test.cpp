@@ -44,6 +44,23 @@ TEST_F(SubscriptionTest, TellsEveryCommitFromNowOn) {
   EXPECT_EQ(next(subscription), "-1 (5, 2)\n+1 (5, 9)\n-1 (0, 0)\n");
 }
 
+TEST_F(SubscriptionTest, SaysThatThereIsNothingInsteadOfWaiting) {
+  const Relation numbers = make_numbers(2);
+  const auto other = run(database().create_table("other", numbers.schema())).value();
+  const storage::Version before = store().version();
+  Subscription subscription = database().subscribe(numbers).value();
+  EXPECT_FALSE(run(subscription.next_if_any()).value());
+  EXPECT_EQ(subscription.seen(), before);
+  const storage::Version changed = insert(numbers, {{5, 2}});
+  const storage::Version of_others = insert(other, {{1, 1}});
+  const auto delta = run(subscription.next_if_any()).value();
+  ASSERT_TRUE(delta);
+  EXPECT_EQ(to_string(delta->changes), "+1 (5, 2)\n");
+  EXPECT_EQ(subscription.seen(), changed);
+  EXPECT_FALSE(run(subscription.next_if_any()).value());
+  EXPECT_EQ(subscription.seen(), of_others);
+}
+
 TEST_F(SubscriptionTest, BeginsWithASnapshotIfAsked) {
   const Relation numbers = make_numbers(3);
   Subscription subscription =

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <weir/runtime/actor.hpp>
+#include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/task_scope.hpp>
+#include <weir/server/internal/gateway_core.hpp>
+#include <weir/server/internal/request_parser.hpp>
+
+namespace weir::server::internal {
+
+/// Time to see whether the client takes too long.
+struct CheckTime {};
+/// Answers what is under way, and hangs up.
+struct Drain {};
+
+/// Serves one client, request by request:
+///
+///     open ──> read_request ──> answer ──┐   answers of requests that came together leave together
+///                  ^        <────────────┘
+///                  └── a failure, the end, a time that is over ──> hang_up
+///
+/// Between requests it holds little: a small buffer and the parser.
+class Connection final : public Actor<CheckTime, Drain> {
+ public:
+  Connection(std::shared_ptr<GatewayCore> core, std::shared_ptr<Stream> stream);
+  ~Connection();
+
+  void on_start();
+  void on(CheckTime);
+  void on(Drain);
+
+ private:
+  Task<> serve();
+  /// False if there is none: the client has gone, is too slow, or makes no sense.
+  Task<bool> read_request();
+  /// The next bytes of a request, or of one to come.
+  Task<bool> read_some();
+  /// What to say to who did not send its request in time; nothing to who sent none.
+  void refuse_late_request();
+  /// False if the connection is not to be used any more.
+  Task<bool> answer();
+  Task<Response> respond(Dispatch* dispatch);
+  Task<bool> flush();
+  Task<> hang_up();
+
+  void parse();
+  void make_room();
+  void limit_time() noexcept;
+  void set_deadline(Duration time) noexcept { deadline_ = now() + time; }
+  std::string_view date();
+
+  const std::shared_ptr<GatewayCore> core_;
+  const std::shared_ptr<Stream> stream_;
+  const Limits& limits_;
+  RequestParser parser_;
+
+  // What has been read and not been parsed.
+  std::string input_;
+  std::size_t input_begin_ = 0;
+  std::size_t input_end_ = 0;
+  std::string output_;
+
+  enum class Waiting : std::uint8_t { nothing, request, header, body, other };
+  Waiting waiting_ = Waiting::nothing;
+  TimePoint deadline_ = TimePoint::max();
+  bool is_late_ = false;
+  bool is_unheard_ = false;  // more may come of a request that was refused
+  CancellationSource drain_;
+  std::int64_t date_second_ = -1;
+  std::string date_;
+  Timer timer_;
+  TaskScope tasks_;  // last: they use what stands above
+};
+
+}  // namespace weir::server::internal

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <weir/flow/view/database.hpp>
+#include <weir/runtime/actor_system.hpp>
+#include <weir/server/gateway.hpp>
+#include <weir/server/internal/access.hpp>
+#include <weir/server/internal/network.hpp>
+#include <weir/server/internal/relation_cache.hpp>
+#include <weir/server/internal/router.hpp>
+#include <weir/storage/store.hpp>
+#include <weir/telemetry/instrument.hpp>
+
+namespace weir::server::internal {
+
+/// Hangs up on everybody, and cuts off who is not done after `drain`.
+struct Shutdown {
+  using Reply = DrainReport;
+  Duration drain = {};
+};
+
+/// What the actors of a gateway share. All but the counters stay as they are made.
+struct GatewayCore {
+  GatewayCore(storage::Store* the_store, flow::view::Database* the_database,
+              GatewayOptions the_options, Access the_access,
+              std::shared_ptr<Acceptor> the_acceptor);
+  GatewayCore(const GatewayCore&) = delete;
+  GatewayCore& operator=(const GatewayCore&) = delete;
+
+  ActorSystem& system() const noexcept { return store->system(); }
+  telemetry::Telemetry* telemetry() const noexcept { return store->system().options().telemetry; }
+
+  storage::Store* const store;
+  flow::view::Database* const database;
+  const GatewayOptions options;
+  const Access access;
+  const Router router;
+  const std::string openapi;
+  const std::shared_ptr<Acceptor> acceptor;
+  const std::uint16_t port;
+  telemetry::Histogram durations;
+
+  RelationCache relations;
+
+  std::atomic<std::size_t> connections{0};
+  std::atomic<bool> is_draining{false};
+};
+
+/// What is told of a request when it has been answered: to the audit log and to the metrics.
+struct Answered {
+  const Request* request;
+  const Route* route;  // null if there is none
+  const Caller* caller;
+  const Response* response;
+  const Stream* stream;
+  Duration taken;
+};
+void tell(const GatewayCore& core, const Answered& answered);
+
+}  // namespace weir::server::internal

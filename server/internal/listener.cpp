@@ -1,0 +1,74 @@
+#include <weir/server/internal/listener.hpp>
+
+#include <utility>
+
+#include <weir/runtime/sleep.hpp>
+
+namespace weir::server::internal {
+namespace {
+
+/// The process has no more of something that a connection needs.
+constexpr Duration accept_pause = std::chrono::milliseconds(20);
+constexpr std::size_t refused_max = 64;
+
+}  // namespace
+
+Listener::Listener(std::shared_ptr<GatewayCore> core) : core_(std::move(core)) {}
+
+void Listener::on_start() { tasks_.spawn(accept()); }
+
+Task<> Listener::accept() {
+  while (!core_->is_draining.load(std::memory_order_relaxed)) {
+    auto stream = co_await core_->acceptor->accept();
+    if (stream) {
+      serve(*std::move(stream));
+    } else if (stream.error() == weir::Errc::cancelled || !co_await sleep_for(accept_pause)) {
+      break;
+    }
+  }
+  core_->acceptor->close();
+}
+
+void Listener::serve(std::shared_ptr<Stream> stream) {
+  auto pass = gate_.enter();
+  if (!pass) return;
+  if (open_.size() >= core_->options.limits.connections_max) {
+    if (tasks_.running() <= refused_max) tasks_.spawn(refuse(std::move(stream)));
+    return;
+  }
+  auto connection = spawn<Connection>(SpawnOptions{.name = "connection"}, core_, std::move(stream));
+  const ActorId id = connection.id();
+  open_.emplace(id, Open{std::move(connection), *std::move(pass)});
+}
+
+Task<> Listener::refuse(std::shared_ptr<Stream> stream) {
+  std::string answer;
+  const Problem problem{.status = 503,
+                        .code = "too_many_connections",
+                        .detail = "there are as many connections as there may be"};
+  append_response(answer, problem, {.keeps_alive = false, .date = print_http_date(0)});
+  static_cast<void>(co_await stream->write(answer));
+  static_cast<void>(co_await stream->finish());
+  stream->close();
+}
+
+Task<DrainReport> Listener::on(Shutdown shutdown) {
+  core_->is_draining.store(true, std::memory_order_relaxed);
+  core_->acceptor->close();
+  if (shutdown.drain == Duration::zero()) on(DrainOver{});
+  for (const auto& [id, open] : open_)
+    if (open.connection.is_alive()) static_cast<void>(open.connection.send<Drain>());
+  const Timer over = schedule_once<DrainOver>(shutdown.drain);
+  static_cast<void>(co_await gate_.close());
+  stop();
+  co_return report_;
+}
+
+void Listener::on(DrainOver) {
+  report_.cut_off = open_.size();
+  for (const auto& [id, open] : open_) open.connection.stop(Stop::kill);
+}
+
+void Listener::on(const ChildStopped& stopped) { open_.erase(stopped.actor); }
+
+}  // namespace weir::server::internal

@@ -1,0 +1,59 @@
+#include <weir/server/internal/message.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+namespace weir::server::internal {
+namespace {
+
+void append_header(std::string& out, std::string_view name, std::string_view value) {
+  out += name;
+  out += ": ";
+  out += value;
+  out += "\r\n";
+}
+
+}  // namespace
+
+std::string print_http_date(std::int64_t second) {
+  constexpr std::array days = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::chrono::sys_seconds time{std::chrono::seconds(second)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%s, %02u %s %04d %02d:%02d:%02d GMT",
+                days[std::chrono::weekday(day).c_encoding()], static_cast<unsigned>(date.day()),
+                months[static_cast<unsigned>(date.month()) - 1], static_cast<int>(date.year()),
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()));
+  return text.data();
+}
+
+void append_response(std::string& out, const Response& response, const ResponseFrame& frame) {
+  out += frame.is_http_1_0 ? "HTTP/1.0 " : "HTTP/1.1 ";
+  out += std::to_string(response.status);
+  out += ' ';
+  out += phrase_of(response.status);
+  out += "\r\n";
+  append_header(out, "Date", frame.date);
+  if (response.status != 204) {
+    append_header(out, "Content-Type", response.type);
+    append_header(out, "Content-Length", std::to_string(response.body.size()));
+  }
+  // What is answered depends on the moment and the caller, and is never a page to be guessed at.
+  out += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+  for (const auto& [name, value] : response.headers) append_header(out, name, value);
+  if (!frame.keeps_alive) {
+    out += "Connection: close\r\n";
+  } else if (frame.is_http_1_0) {
+    out += "Connection: keep-alive\r\n";
+  }
+  out += "\r\n";
+  if (!frame.is_head && response.status != 204) out += response.body;
+}
+
+}  // namespace weir::server::internal

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/result.hpp>
+#include <weir/runtime/task.hpp>
+#include <weir/server/gateway.hpp>
+
+// The one corner that knows sockets: Asio and its TLS are behind these.
+namespace weir::server::internal {
+
+/// One connection, plain or with TLS. Confined to one actor.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  /// Shakes hands, if that is needed.
+  virtual Task<Result<>> open() = 0;
+  /// Waits for some bytes. An error at the end, too.
+  virtual Task<Result<std::size_t>> read(char* data, std::size_t size) = 0;
+  /// All of them.
+  virtual Task<Result<>> write(std::string_view bytes) = 0;
+  /// Tells the other side that nothing more comes.
+  virtual Task<Result<>> finish() = 0;
+  /// Ends what is waited for, with an error.
+  virtual void cancel() noexcept = 0;
+  virtual void close() noexcept = 0;
+  /// `127.0.0.1:4711`.
+  virtual std::string peer() const = 0;
+};
+
+/// Where connections come from.
+class Acceptor {
+ public:
+  /// `cannot_listen`, `bad_certificate`, `invalid_argument`.
+  static Result<std::shared_ptr<Acceptor>> listen(ActorSystem& system,
+                                                  const GatewayOptions& options);
+  virtual ~Acceptor() = default;
+
+  virtual Task<Result<std::shared_ptr<Stream>>> accept() = 0;
+  virtual void close() noexcept = 0;
+  virtual std::uint16_t port() const = 0;
+};
+
+/// Whether only this machine can reach it. `invalid_argument` if it is no address.
+Result<bool> is_loopback_address(const std::string& address);
+
+}  // namespace weir::server::internal

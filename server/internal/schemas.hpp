@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace weir::server::internal {
+
+/// JSON schemas of what is sent and answered, by their names. In them `"@Row"` stands for a
+/// reference to the schema `Row`.
+std::span<const std::pair<std::string_view, std::string_view>> schemas() noexcept;
+
+}  // namespace weir::server::internal

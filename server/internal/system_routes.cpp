@@ -1,0 +1,172 @@
+// The process itself: whether it is there, what it measures, which actors it has, what it offers.
+
+#include <utility>
+
+#include <weir/flow/data/calendar.hpp>
+#include <weir/runtime/try.hpp>
+#include <weir/server/internal/gateway_core.hpp>
+#include <weir/server/internal/json_writer.hpp>
+#include <weir/telemetry/prometheus.hpp>
+#include <weir/telemetry/telemetry.hpp>
+
+namespace weir::server::internal {
+namespace {
+
+constexpr telemetry::PrometheusFormat metrics_format = telemetry::PrometheusFormat::text;
+
+Task<Response> health(const Call*) { co_return Response::json(R"({"status":"ok"})"); }
+
+Task<Response> readiness(const Call* call) {
+  if (call->core->is_draining.load(std::memory_order_relaxed)) {
+    co_return Problem{.status = 503, .code = "stopping", .detail = "the server is about to stop"};
+  }
+  // A store that is closed, or whose disk has failed, reads nothing.
+  WEIR_CO_TRY_VOID(co_await call->core->store->spaces());
+  co_return Response::json(R"({"status":"ready"})");
+}
+
+Task<Response> metrics(const Call* call) {
+  telemetry::Telemetry* telemetry = call->core->telemetry();
+  if (!telemetry) {
+    co_return Problem{.status = 404,
+                      .code = "no_telemetry",
+                      .detail = "the server was started without telemetry"};
+  }
+  Response response;
+  response.type = content_type(metrics_format);
+  response.body = prometheus_page(telemetry->collect(), metrics_format);
+  co_return response;
+}
+
+void write_actor(JsonWriter& json, const ActorInfo& actor) {
+  json.begin_object().key("id").number(std::uint64_t{actor.id.value});
+  json.key("parent").number(std::uint64_t{actor.parent.value});
+  json.key("type").text(actor.type).key("name").text(actor.name);
+  json.key("phase").text(actor.phase).key("phase_seconds");
+  json.number(std::chrono::duration<double>(actor.phase_age).count());
+  json.key("mailbox_depth").number(std::uint64_t{actor.mailbox_depth});
+  json.key("mailbox_capacity").number(std::uint64_t{actor.mailbox_capacity});
+  json.key("messages_handled").number(actor.messages_handled);
+  json.key("restarts").number(std::uint64_t{actor.restarts});
+  json.key("last_failure").text(actor.last_failure);
+  json.key("stopping").boolean(actor.is_stopping).end_object();
+}
+
+Task<Response> actors(const Call* call) {
+  std::string text;
+  JsonWriter json(&text);
+  json.begin_object().key("actors").begin_array();
+  for (const ActorInfo& actor : call->core->system().actors()) write_actor(json, actor);
+  json.end_array().end_object();
+  co_return Response::json(std::move(text));
+}
+
+Task<Response> openapi(const Call* call) { co_return Response::json(call->core->openapi); }
+
+void write_savepoint(JsonWriter& json, const storage::BackupInfo& savepoint) {
+  const auto time = std::chrono::floor<std::chrono::microseconds>(savepoint.time);
+  json.begin_object().key("name").text(savepoint.directory.filename().string());
+  json.key("version").number(savepoint.version.number);
+  json.key("time").text(flow::data::to_string(flow::data::Timestamp(time)));
+  json.key("files").number(savepoint.files).key("bytes").number(savepoint.bytes).end_object();
+}
+
+Task<Response> list_savepoints(const Call* call) {
+  WEIR_CO_TRY(savepoints, co_await call->core->store->savepoints());
+  std::string text;
+  JsonWriter json(&text);
+  json.begin_object().key("savepoints").begin_array();
+  for (const storage::BackupInfo& savepoint : savepoints) write_savepoint(json, savepoint);
+  json.end_array().end_object();
+  co_return Response::json(std::move(text));
+}
+
+Task<Response> make_savepoint(const Call* call) {
+  WEIR_CO_TRY(made, co_await call->core->store->make_savepoint(call->parameter("savepoint")));
+  std::string text;
+  JsonWriter json(&text);
+  write_savepoint(json, made);
+  co_return Response::json(std::move(text));
+}
+
+Task<Response> remove_savepoint(const Call* call) {
+  WEIR_CO_TRY_VOID(co_await call->core->store->remove_savepoint(call->parameter("savepoint")));
+  Response response;
+  response.status = 204;
+  co_return response;
+}
+
+std::vector<Route> savepoint_routes() {
+  return {
+      {.method = "GET",
+       .path = "/api/v1/savepoints",
+       .operation = "list_savepoints",
+       .summary = "Copies of the store inside its directory.",
+       .is_global = true,
+       .response = "Savepoints",
+       .handle = &list_savepoints},
+      {.method = "PUT",
+       .path = "/api/v1/savepoints/{savepoint}",
+       .operation = "make_savepoint",
+       .summary = "Copies the store as it is.",
+       .role = Role::operate,
+       .is_global = true,
+       .response = "Savepoint",
+       .handle = &make_savepoint},
+      {.method = "DELETE",
+       .path = "/api/v1/savepoints/{savepoint}",
+       .operation = "remove_savepoint",
+       .summary = "Removes such a copy.",
+       .role = Role::operate,
+       .is_global = true,
+       .handle = &remove_savepoint},
+  };
+}
+
+}  // namespace
+
+std::vector<Route> system_routes() {
+  std::vector<Route> routes = savepoint_routes();
+  routes.insert(
+      routes.end(),
+      {
+          {.method = "GET",
+           .path = "/api/v1/actors",
+           .operation = "list_actors",
+           .summary = "The actors that are alive: phase, mailbox, restarts, last failure.",
+           .is_global = true,
+           .response = "Actors",
+           .handle = &actors},
+          {.method = "GET",
+           .path = "/api/v1/openapi.json",
+           .operation = "get_openapi",
+           .summary = "This description.",
+           .role = std::nullopt,
+           .response = "Any",
+           .handle = &openapi},
+          {.method = "GET",
+           .path = "/healthz",
+           .operation = "get_health",
+           .summary = "Whether the process answers.",
+           .role = std::nullopt,
+           .response = "Status",
+           .handle = &health},
+          {.method = "GET",
+           .path = "/readyz",
+           .operation = "get_readiness",
+           .summary = "Whether requests should be sent here: not while it stops.",
+           .role = std::nullopt,
+           .response = "Status",
+           .handle = &readiness},
+          {.method = "GET",
+           .path = "/metrics",
+           .operation = "get_metrics",
+           .summary = "Metrics as Prometheus reads them.",
+           .is_global = true,
+           .response_type = content_type(metrics_format),
+           .handle = &metrics},
+      });
+  return routes;
+}
+
+}  // namespace weir::server::internal

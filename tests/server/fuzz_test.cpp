@@ -1,0 +1,157 @@
+// Random bytes and requests that are nearly right, from a seed. What counts is that the server
+// lives, answers with HTTP, and is of sound mind afterwards.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <weir/server/internal/json_reader.hpp>
+#include <weir/server/internal/request_parser.hpp>
+#include <weir/server/internal/target.hpp>
+#include <weir/tests/server/support/gateway_fixture.hpp>
+
+namespace weir::server {
+namespace {
+
+using test::Reply;
+
+/// `WEIR_FUZZ_SEED` replays a run, `WEIR_FUZZ_RUNS` makes it longer.
+unsigned long number_from(const char* variable, unsigned long otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+
+class Mutator {
+ public:
+  explicit Mutator(std::uint64_t seed) : random_(seed) {}
+
+  std::size_t below(std::size_t end) {
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
+  }
+  const std::string& one_of(const std::vector<std::string>& texts) {
+    return texts[below(texts.size())];
+  }
+  std::string mutated(std::string text) {
+    for (std::size_t changes = below(4); changes > 0 && !text.empty(); --changes) {
+      const std::size_t at = below(text.size());
+      switch (below(6)) {
+        case 0: text[at] = static_cast<char>(below(256)); break;
+        case 1: text.erase(at, below(8)); break;
+        case 2: text.insert(at, 1, static_cast<char>(below(256))); break;
+        case 3: text.insert(at, one_of(pieces_)); break;
+        case 4: text.insert(at, text.substr(at, below(40))); break;
+        default: text.resize(at); break;
+      }
+    }
+    return text;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  const std::vector<std::string> pieces_ = {"\r\n",
+                                            "\r\n\r\n",
+                                            "%",
+                                            "%00",
+                                            "..",
+                                            "//",
+                                            "?",
+                                            "&",
+                                            "=",
+                                            "#",
+                                            "{",
+                                            "}",
+                                            "[",
+                                            "]",
+                                            "\"",
+                                            ":",
+                                            ",",
+                                            "null",
+                                            "1e999",
+                                            "-0",
+                                            "\\u0000",
+                                            "\xff",
+                                            "\xed\xa0\x80",
+                                            "chunked",
+                                            "999999999999",
+                                            "Content-Length: 5\r\n",
+                                            "Transfer-Encoding: chunked\r\n",
+                                            "Connection: close\r\n"};
+};
+
+std::vector<std::string> seeds() {
+  const std::string end = " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string body =
+      R"({"operations":[{"op":"upsert","table":"shop.orders","row":{"id":1,"item":"a"}}]})";
+  const std::string post =
+      "POST /api/v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+  return {"GET /healthz" + end,
+          "GET /api/v1/tables/shop.orders/rows?limit=2&after=1" + end,
+          "GET /api/v1/views/items/rows?limit=1&after=1&at=5" + end,
+          "HEAD /api/v1/views/shop.large/rows/1?at=3" + end,
+          "GET /api/v1/tables/shop.orders/changes?after=1&limit=3&wait=1" + end,
+          "OPTIONS /api/v1/log" + end,
+          "POST /api/v1/views/shop.large/resume" + end,
+          post + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body,
+          post + "Transfer-Encoding: chunked\r\n\r\n10\r\n" + body.substr(0, 16) + "\r\n0\r\n\r\n"};
+}
+
+class Fuzz : public test::GatewayTest {
+ protected:
+  /// Printed, so that a failure can be seen again.
+  const unsigned long seed_ = number_from("WEIR_FUZZ_SEED", std::random_device{}());
+  const unsigned long runs_ = number_from("WEIR_FUZZ_RUNS", 1500);
+};
+
+TEST_F(Fuzz, NothingThatIsSentStopsTheServer) {
+  SCOPED_TRACE("WEIR_FUZZ_SEED=" + std::to_string(seed_));
+  Mutator mutator(seed_);
+  start({.limits = {.header_bytes_max = 2048, .body_bytes_max = 4096}});
+  insert({{1, "apples", 2000}, {2, "pears", 10}});
+  for (unsigned long run = 0; run < runs_; ++run) {
+    auto client = connect();
+    std::string bytes;
+    for (std::size_t count = mutator.below(3) + 1; count > 0; --count)
+      bytes += mutator.mutated(mutator.one_of(seeds()));
+    client->send(bytes);
+    client->finish();
+    const std::string answer = client->receive_all();
+    ASSERT_TRUE(answer.empty() || answer.starts_with("HTTP/1.")) << bytes << "\n" << answer;
+    ASSERT_EQ(answer.find(" 500 "), std::string::npos) << bytes << "\n" << answer;
+  }
+  const Reply reply = get("/api/v1/tables/shop.orders");
+  EXPECT_EQ(reply.status, 200) << reply.body;
+}
+
+// The parser gives the same request however its bytes are cut into pieces.
+TEST_F(Fuzz, PiecesOfARequestMakeTheSameRequest) {
+  SCOPED_TRACE("WEIR_FUZZ_SEED=" + std::to_string(seed_));
+  Mutator mutator(seed_);
+  const Limits limits{.header_bytes_max = 1024, .body_bytes_max = 1024};
+  for (unsigned long run = 0; run < runs_ * 4; ++run) {
+    const std::string bytes = mutator.mutated(mutator.one_of(seeds()));
+    internal::RequestParser whole(limits);
+    const std::size_t used = whole.put(bytes);
+    internal::RequestParser pieces(limits);
+    std::size_t taken = 0;
+    for (std::size_t end = 0; end < bytes.size() && !pieces.is_done() && !pieces.has_failed();) {
+      end = std::min(bytes.size(), end + 1 + mutator.below(20));
+      taken += pieces.put(std::string_view(bytes).substr(taken, end - taken));
+    }
+    ASSERT_EQ(pieces.is_done(), whole.is_done()) << bytes;
+    // The other way round it may still wait for the end of a header that is wrong already.
+    ASSERT_TRUE(whole.has_failed() || !pieces.has_failed()) << bytes;
+    if (!whole.is_done()) continue;
+    ASSERT_EQ(taken, used) << bytes;
+    ASSERT_EQ(pieces.request().method(), whole.request().method());
+    ASSERT_EQ(pieces.request().target(), whole.request().target());
+    ASSERT_EQ(pieces.request().body, whole.request().body);
+    static_cast<void>(internal::parse_target(whole.request().target()));
+    static_cast<void>(internal::JsonDocument::parse(whole.request().body, 16));
+  }
+}
+
+}  // namespace
+}  // namespace weir::server

@@ -1,0 +1,118 @@
+// A trace that comes in goes on inside and out again; what is measured and logged.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <weir/telemetry/telemetry.hpp>
+#include <weir/tests/runtime/support/recorded_spans.hpp>
+#include <weir/tests/server/support/gateway_fixture.hpp>
+
+namespace weir::server {
+namespace {
+
+using telemetry::SpanRecord;
+using test::Reply;
+using weir::testing::RecordedSpans;
+
+constexpr std::string_view trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+constexpr std::string_view parent = "00f067aa0ba902b7";
+
+/// Members that are there before the system, which uses them.
+struct Recording {
+  RecordedSpans spans{telemetry::TelemetryOptions{.measures_always = true}};
+};
+
+class Tracing : public Recording, public test::GatewayTest {
+ protected:
+  Tracing() : GatewayTest(ActorSystemOptions{.telemetry = spans.telemetry()}) { start(); }
+
+  static std::string header(std::string_view flags) {
+    return "traceparent: 00-" + std::string(trace) + "-" + std::string(parent) + "-" +
+           std::string(flags) + "\r\n";
+  }
+};
+
+TEST_F(Tracing, ARequestGoesOnWithTheTraceOfItsCaller) {
+  const std::string insert =
+      R"({"operations":[{"op":"insert","table":"shop.orders","row":{"id":1,"item":"a"}}]})";
+  const Reply reply = post("/api/v1/transactions", insert, header("01"));
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  const std::string answered = reply.headers.at("traceparent");
+  EXPECT_EQ(answered.substr(3, 32), trace);
+  const SpanRecord request = spans.one("POST");
+  EXPECT_EQ(to_string(request.context.trace), trace);
+  EXPECT_EQ(to_string(request.parent), parent);
+  EXPECT_EQ(answered.substr(36, 16), to_string(request.context.span));
+  EXPECT_EQ(*RecordedSpans::attribute(request, "http.response.status_code"),
+            telemetry::AttributeValue(std::int64_t{200}));
+  // What it asked others to do is part of it: the commit is another actor's.
+  std::size_t others = 0;
+  for (const SpanRecord& span : spans.all())
+    others += to_string(span.context.trace) == trace && span.name != "POST" ? 1 : 0;
+  EXPECT_GT(others, 0u);
+  // And so is what it wrote.
+  const std::string log = get("/api/v1/log").body;
+  EXPECT_NE(log.find(R"("trace":")" + std::string(trace)), std::string::npos) << log;
+}
+
+TEST_F(Tracing, WhatIsNotSampledIsNotRecorded) {
+  const Reply reply = get("/api/v1/tables", header("00"));
+  EXPECT_EQ(reply.status, 200);
+  for (const SpanRecord& span : spans.all())
+    EXPECT_NE(to_string(span.context.trace), trace) << span.name;
+}
+
+TEST_F(Tracing, AHeaderThatIsMalformedBeginsATrace) {
+  const Reply reply = get("/api/v1/tables", "traceparent: nonsense\r\n");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.headers.at("traceparent").size(), 55u);
+}
+
+TEST_F(Tracing, RequestsAreMeasuredByTheirRoutes) {
+  insert({{1, "apples", 2000}});
+  EXPECT_EQ(get("/api/v1/tables/shop.orders/rows/1").status, 200);
+  EXPECT_EQ(get("/api/v1/tables/shop.orders/rows/2").status, 404);
+  const Reply page = get("/metrics");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_TRUE(page.headers.at("content-type").starts_with("text/plain"));
+  const std::string series = R"(http_server_request_duration_seconds_count{)";
+  EXPECT_NE(page.body.find(series), std::string::npos) << page.body;
+  EXPECT_NE(page.body.find("/api/v1/tables/{table}/rows/{key}"), std::string::npos);
+  EXPECT_EQ(page.body.find("rows/1"), std::string::npos);
+}
+
+class AuditLines : public ::testing::Test {};
+
+TEST_F(AuditLines, AreInTheLogOfTheSystemIfNobodyElseTakesThem) {
+  struct Lines {
+    std::mutex mutex;
+    std::vector<telemetry::LogRecord> all;
+  };
+  auto lines = std::make_shared<Lines>();
+  telemetry::Telemetry telemetry({}, {}, {[lines](const telemetry::LogRecord& record) {
+                                   const std::scoped_lock hold(lines->mutex);
+                                   lines->all.push_back(record);
+                                 }});
+  struct Server : test::GatewayTest {
+    explicit Server(telemetry::Telemetry* to) : GatewayTest(ActorSystemOptions{.telemetry = to}) {
+      start();
+    }
+    void TestBody() override {}
+    using GatewayTest::post;
+  };
+  Server server(&telemetry);
+  constexpr int count = 50;  // more than the logger writes of one place in a second
+  for (int index = 0; index < count; ++index)
+    EXPECT_EQ(server.post("/api/v1/transactions", R"({"operations":[]})").status, 422);
+  const std::scoped_lock hold(lines->mutex);
+  int audited = 0;
+  for (const telemetry::LogRecord& line : lines->all) audited += line.message == "audit" ? 1 : 0;
+  EXPECT_EQ(audited, count);
+}
+
+}  // namespace
+}  // namespace weir::server

@@ -84,7 +84,7 @@ bool remove(Draft& draft, const ExecutionId& id, const EndedKey& due, std::size_
 }
 
 /// Whether somebody may still ask what came of it.
-bool is_awaited(Draft& draft, const ExecutionId& id) {
+bool is_asked_for(Draft& draft, const ExecutionId& id) {
   const Parent* parent = draft.find<Parent>(id);
   if (parent == nullptr) return false;
   const Execution* execution = draft.find<Execution>(parent->execution);
@@ -126,7 +126,7 @@ Retired retire_execution(Draft& draft, const EndedKey& key, std::size_t records_
     draft.remove<Ended>(key);
     return {};
   }
-  if (is_awaited(draft, id)) return postpone(draft, key);
+  if (is_asked_for(draft, id)) return postpone(draft, key);
   draft.remove<Ended>(key);
   const bool is_all = remove(draft, id, key, records_max);
   return {.executions = 1, .is_left = !is_all};

@@ -21,8 +21,6 @@ using weir::flow::data::Timestamp;
 
 constexpr auto patience = 30s;
 
-std::int64_t number(const Row& row, std::size_t column) { return row[column].as<std::int64_t>(); }
-
 /// Adds numbers to the row that begins with this value.
 void add(std::vector<Row>& rows, const weir::flow::data::Value& key,
          const std::vector<std::int64_t>& numbers) {

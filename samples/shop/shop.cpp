@@ -16,6 +16,8 @@
 #include <weir/samples/shop/customers.hpp>
 #include <weir/samples/shop/report.hpp>
 #include <weir/samples/shop/summary.hpp>
+#include <weir/server/errc.hpp>
+#include <weir/server/gateway.hpp>
 
 namespace shop {
 namespace {
@@ -25,10 +27,15 @@ using weir::Result;
 using weir::Task;
 using weir::flow::workflow::Engine;
 using weir::flow::workflow::Worker;
+using weir::server::Gateway;
 using weir::storage::Store;
 
-/// Where the console is: there is none yet.
-constexpr const char* console_address = "";
+/// The shop over HTTP, for this machine alone: at the usual port, or at any if that is taken.
+Result<Gateway> open_gateway(Store* store, Database* database) {
+  Result<Gateway> gateway = Gateway::start(store, database);
+  const bool is_taken = !gateway && gateway.error() == weir::server::Errc::cannot_listen;
+  return is_taken ? Gateway::start(store, database, {.port = 0}) : std::move(gateway);
+}
 
 Task<> end_after(std::chrono::seconds time, boost::asio::signal_set* signals) {
   if (co_await weir::sleep_for(time)) signals->cancel();
@@ -104,11 +111,13 @@ Task<Result<bool>> keep_shop(Store* store, Options options) {
   WEIR_CO_TRY(starter, co_await on_change(&engine, &database, "paid", checkout_of_paid_order()));
   WEIR_CO_TRY(begin, co_await read_figures(store, &database, tables));
 
-  Screen screen(console_address);
+  WEIR_CO_TRY(gateway, open_gateway(store, &database));
+  Screen screen(gateway.url());
   co_await trade(store, &database, tables, options, &screen);
 
   Result<bool> is_right = true;
   if (options.verifies) is_right = co_await report(store, &database, tables, begin);
+  static_cast<void>(co_await gateway.stop());
   WEIR_CO_TRY_VOID(co_await starter.close());
   WEIR_CO_TRY_VOID(co_await worker.stop());
   WEIR_CO_TRY(end, co_await read_figures(store, &database, tables));

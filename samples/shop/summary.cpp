@@ -18,8 +18,6 @@ using weir::flow::data::Timestamp;
 
 constexpr auto minutes_shown = std::chrono::minutes(2);
 
-std::int64_t number(const Row& row, std::size_t column) { return row[column].as<std::int64_t>(); }
-
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   const std::size_t first = digits.front() == '-' ? 1 : 0;
@@ -110,8 +108,9 @@ std::string processed(const Figures& begin, const Figures& end) {
   return orders_line(between) + "; " + grouped(total_of(between, "ship").count) + " checkouts";
 }
 
-Screen::Screen(std::string console)
-    : console_(std::move(console)), is_terminal_(isatty(STDOUT_FILENO) == 1) {}
+Screen::Screen(std::string url) : url_(std::move(url)), is_terminal_(isatty(STDOUT_FILENO) == 1) {
+  if (!is_terminal_) std::printf("shop: gateway at %s\n", url_.c_str());
+}
 
 void Screen::show(const Figures& figures) {
   if (is_terminal_) {
@@ -134,8 +133,7 @@ std::string Screen::draw(const Figures& figures) const {
   for (const Row& row : figures.revenue) {
     text += clock_time(row[0].as<Timestamp>()).substr(0, 5) + " " + money(number(row, 2)) + "   ";
   }
-  text += "\n  views      " + behind(figures.lag) + "\n";
-  if (!console_.empty()) text += "  console    " + console_ + "\n";
+  text += "\n  views      " + behind(figures.lag) + "\n  gateway    " + url_ + "\n";
   text += columns("", "revenue", "sold", "in stock");
   for (const Row& row : figures.top_products) {
     const auto stock =

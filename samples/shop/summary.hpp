@@ -35,8 +35,8 @@ std::string processed(const Figures& begin, const Figures& end);
 /// The summary on standard output: redrawn in place on a terminal, a line each time elsewhere.
 class Screen {
  public:
-  /// `console` is the address of the console; empty if there is none.
-  explicit Screen(std::string console);
+  /// `url` is where the gateway is.
+  explicit Screen(std::string url);
 
   bool is_terminal() const noexcept { return is_terminal_; }
   void show(const Figures& figures);
@@ -44,7 +44,7 @@ class Screen {
  private:
   std::string draw(const Figures& figures) const;
 
-  std::string console_;
+  std::string url_;
   bool is_terminal_;
   int lines_drawn_ = 0;
 };

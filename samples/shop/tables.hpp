@@ -24,6 +24,10 @@ inline constexpr std::array products = {
     Product{"tea, black", 6'90}, Product{"sugar tongs", 9'00},
 };
 
+inline std::int64_t number(const Row& row, std::size_t column) {
+  return row[column].as<std::int64_t>();
+}
+
 /// All that the shop keeps. The first four are written, the others follow.
 struct Tables {
   Relation customers;   // number, orders

@@ -5,6 +5,7 @@ Usage: shop_test.py PROGRAM CHECK
 Each CHECK is a function below.
 """
 
+import json
 import os
 import pty
 import re
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 RIGHT = "everything is as it should be"
 
@@ -100,6 +102,24 @@ def interrupt(program, directory):
     expect(code == 0 and RIGHT in shop.text, f"exit code {code}", shop.text + shop.errors)
 
 
+def gateway(program, directory):
+    """What is in the shop can be read over HTTP, also if another shop has the usual port."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        shops = [Shop(program, directory), Shop(program, elsewhere)]
+        for shop in shops:
+            shop.wait_for(r"gateway at http")
+            url = shop.lines[-1].split()[-1]
+            shop.wait_for("checkouts: [1-9]")
+            with urllib.request.urlopen(f"{url}/api/v1/views/totals/rows") as answer:
+                rows = json.load(answer)["rows"]
+            expect(any("paid" in str(row) for row in rows), "nothing is paid for", str(rows))
+            with urllib.request.urlopen(f"{url}/readyz") as answer:
+                expect(answer.status == 200, "not ready")
+        for shop in shops:
+            code = shop.end(signal.SIGINT)
+            expect(code == 0 and not shop.errors, f"exit code {code}", shop.text + shop.errors)
+
+
 def terminal(program, directory):
     """On a terminal the summary is drawn over the one before."""
     ours, theirs = pty.openpty()
@@ -123,7 +143,7 @@ def terminal(program, directory):
     expect([frame.count("\n") for frame in frames[:-1]] == heights, f"not over it: {heights}", text)
     for line in text.splitlines():
         expect(len(line) < 80 or "shop:" in line, "a line that may wrap", line)
-    for name in ("orders", "checkouts", "revenue", "views", "teapot", "cup"):
+    for name in ("orders", "checkouts", "revenue", "views", "gateway", "teapot", "cup"):
         expect(re.search(rf"^  {name} +\S", frames[-1], re.MULTILINE), f"no {name}", frames[-1])
 
 
@@ -157,7 +177,8 @@ def refusals(program, directory):
     expect(os.path.exists(file), "it removed what is not its own")
 
 
-CHECKS = {check.__name__: check for check in (report, kill, interrupt, terminal, refusals)}
+CHECKS = {check.__name__: check
+          for check in (report, kill, interrupt, gateway, terminal, refusals)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -123,6 +123,7 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
       trace(outside_trace),
       trace_random(system.trace_seed + number),
       roots_bound(records_spans ? system.options.telemetry->sampler().bound() : 0),
+      roots_random(~trace_random),
       sampler(measures ? system.options.telemetry->options().measured_one_in_max : 1,
               system.trace_seed + number),
       durations(system.new_durations()),

@@ -110,7 +110,7 @@ telemetry::TraceId new_trace_id(Worker& worker) noexcept {
 bool is_recorded(Node* node, Worker& worker) noexcept {
   if (!worker.records_spans || node->trace == unsampled) return false;
   if (node->trace != undecided) return true;
-  worker.root_number = next_random(worker.trace_random);
+  worker.root_number = next_random(worker.roots_random);
   if (worker.root_number >> 1 < worker.roots_bound) return true;
   if (!repeats(node)) node->trace = unsampled;
   return false;

@@ -80,7 +80,8 @@ struct alignas(128) Worker {
   std::uintptr_t trace;                // of what runs: see active_span.hpp
   std::uint64_t trace_random;
   const std::uint64_t roots_bound;  // of the numbers of traces that are recorded: Sampler::bound
-  std::uint64_t root_number = 0;    // of the trace that begins next
+  std::uint64_t roots_random;
+  std::uint64_t root_number = 0;  // of the trace that begins next
   TickClock<> span_clock;
   MessageSampler sampler;
   ActorDurations* const durations;  // null if it does not measure

@@ -27,6 +27,24 @@ bool is_made_of(std::string_view text, std::string_view characters) noexcept {
   return text.find_first_not_of(characters) == std::string_view::npos;
 }
 
+/// Who is on this machine may do everything. A page from elsewhere would be let in by the browser
+/// of who works here, through a name that was made to point here, or by sending what needs no
+/// answer: a browser then says where the page is from.
+Outcome<Caller> identify_by_place(const Request& request) {
+  if (!is_loopback_host(request.header("host"))) {
+    return Problem{.status = 421,
+                   .code = "wrong_host",
+                   .detail = "without tokens the host is localhost or an address of this machine"};
+  }
+  const std::string_view origin = request.header("origin");
+  if (!origin.empty() && !is_loopback_origin(origin)) {
+    return Problem{.status = 403,
+                   .code = "wrong_origin",
+                   .detail = "without tokens a page is served by this machine"};
+  }
+  return Caller{.roles = Roles::all()};
+}
+
 }  // namespace
 
 bool Caller::sees(std::string_view relation) const noexcept {
@@ -67,17 +85,7 @@ Result<Access> Access::make(const std::vector<Token>& tokens) {
 }
 
 Outcome<Caller> Access::identify(const Request& request) const {
-  if (!has_tokens()) {
-    // A page from elsewhere whose name was made to point here would otherwise be let in by the
-    // browser of who works on this machine.
-    if (!is_loopback_host(request.header("host"))) {
-      return Problem{
-          .status = 421,
-          .code = "wrong_host",
-          .detail = "without tokens the host is localhost or an address of this machine"};
-    }
-    return Caller{.roles = Roles::all()};
-  }
+  if (!has_tokens()) return identify_by_place(request);
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = request.header("authorization");
   if (given.empty() || request.count("authorization") > 1)
@@ -102,6 +110,11 @@ Outcome<Caller> Access::check_token(std::string_view bearer) const {
   if (!is_right || found == by_name_.end())
     return unauthorized("wrong_token", "the token is not known here");
   return entry.caller;
+}
+
+bool is_loopback_origin(std::string_view origin) noexcept {
+  const std::size_t begin = origin.find("://");
+  return begin != std::string_view::npos && is_loopback_host(origin.substr(begin + 3));
 }
 
 bool is_loopback_host(std::string_view host) noexcept {

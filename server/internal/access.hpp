@@ -47,6 +47,8 @@ class Access {
 
 /// Whether a `Host` names the machine itself: `localhost`, `127.0.0.1:8080`, `[::1]`.
 bool is_loopback_host(std::string_view host) noexcept;
+/// The same of an `Origin`: `http://localhost:8080`.
+bool is_loopback_origin(std::string_view origin) noexcept;
 
 /// Of SHA-256.
 std::string hash_secret(std::string_view salt, std::string_view secret);

@@ -147,6 +147,21 @@ TEST_F(Security, WithoutTokensTheHostIsThisMachine) {
   EXPECT_EQ(text_of(client->receive(), "code"), "wrong_host");
 }
 
+// A browser sends what needs no answer without asking first, and says where the page is from.
+TEST_F(Security, WithoutTokensAPageFromElsewhereIsRefused) {
+  start();
+  for (const char* origin : {"http://evil.example", "https://127.0.0.1.evil.example", "null",
+                             "http://localhost@evil.example", "localhost"}) {
+    auto client = connect();
+    client->send("GET /api/v1/tables HTTP/1.1\r\nHost: localhost\r\nOrigin: " +
+                 std::string(origin) + "\r\n\r\n");
+    EXPECT_EQ(text_of(client->receive(), "code"), "wrong_origin") << origin;
+  }
+  auto client = connect();
+  client->send("GET /api/v1/tables HTTP/1.1\r\nHost: [::1]\r\nOrigin: http://[::1]:8080\r\n\r\n");
+  EXPECT_EQ(client->receive().status, 200);
+}
+
 TEST(Tokens, HoldNoSecretAndComeBackFromTheirFile) {
   const NewToken made = make_token("shop", {Role::read, Role::operate}, {"a", "b"}).value();
   const std::string file = print_tokens({made.token});

@@ -51,14 +51,6 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
 
   void move_to(telemetry::SpanRecord& record) override;
 
-  /// Exporting has left the memory of spans in another core's cache: the next one's comes while
-  /// this one is used.
-  static void* operator new(std::size_t bytes) {
-    void* memory = Pooled::operator new(bytes);
-    pool_prefetch(bytes);
-    return memory;
-  }
-
   /// What the spans of handlers mostly do not have.
   struct Details final : Pooled {
     std::string name;  // of a part

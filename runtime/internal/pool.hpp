@@ -115,12 +115,6 @@ inline void pool_deallocate(void* memory, std::size_t bytes) noexcept {
 #endif
 }
 
-/// Lets the memory that the next one of this size gets come into this core's cache meanwhile.
-inline void pool_prefetch(std::size_t bytes) noexcept {
-  const auto* next = reinterpret_cast<const char*>(magazines[pool_class_of(bytes)].first);
-  for (std::size_t i = 0; next && i < bytes; i += pool_granularity) __builtin_prefetch(next + i, 1);
-}
-
 /// Lets a class live in the pools: derive from it, allocate with plain `new`.
 struct Pooled {
   static void* operator new(std::size_t bytes) { return pool_allocate(bytes); }

@@ -238,7 +238,7 @@ void Cell::activate_for(Worker& worker) noexcept {
     count_popped(*this);
     bool is_special = IsObserved && node->trace != unsampled;
     const bool is_root = is_special && node->trace == undecided;
-    if (is_root) is_special = is_recorded(node, worker);
+    if (is_root) is_special = decide_recording(node, worker);
     const Outcome outcome = !is_special ? handle_quickly(*this, node)
                             : is_root   ? handle_recorded(*this, node, worker)
                                         : handle_closely(*this, node, worker);

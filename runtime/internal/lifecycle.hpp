@@ -20,8 +20,8 @@ Outcome handle_timer(Cell& cell, Node* node) noexcept;
 Outcome handle_untraced(Cell& cell, Node* node) noexcept;
 /// The same for a message that is measured, or whose trace is to be recorded or decided upon.
 Outcome handle_closely(Cell& cell, Node* node, Worker& worker) noexcept;
-/// Whether the trace of a message is recorded, which is decided here if it was not before.
-bool is_recorded(Node* node, Worker& worker) noexcept;
+/// Whether the trace of a message is recorded: decides it if nobody has.
+bool decide_recording(Node* node, Worker& worker) noexcept;
 /// The same in a span of its own, if there is room for it.
 Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept;
 /// The caller has given up: the request goes back without being handled.

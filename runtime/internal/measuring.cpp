@@ -51,8 +51,8 @@ void put_back(Node* node, std::uintptr_t mark) noexcept {
 }
 
 Outcome handle_unmarked(Cell& cell, Node* node, Worker& worker) noexcept {
-  return is_recorded(node, worker) ? handle_recorded(cell, node, worker)
-                                   : handle_untraced(cell, node);
+  return decide_recording(node, worker) ? handle_recorded(cell, node, worker)
+                                        : handle_untraced(cell, node);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ telemetry::TraceId new_trace_id(Worker& worker) noexcept {
 }
 
 // Most traces are not, and their messages are handled like any other.
-bool is_recorded(Node* node, Worker& worker) noexcept {
+bool decide_recording(Node* node, Worker& worker) noexcept {
   if (!worker.records_spans || node->trace == unsampled) return false;
   if (node->trace != undecided) return true;
   worker.root_number = next_random(worker.roots_random);

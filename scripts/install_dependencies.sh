@@ -38,6 +38,10 @@ check_packages=(
   clang-tidy-19
 )
 check_packages_backports=()
+docs_packages=(
+  doxygen
+)
+docs_packages_backports=()
 bench_packages=(
   erlang-base
   libcaf-dev
@@ -62,6 +66,7 @@ and needs neither a network nor root.
 Groups:
   build   compiler, build tools and libraries (the default)
   check   clang-format and clang-tidy
+  docs    what makes the reference of the headers
   bench   the runtimes that benchmarks compare with, and valgrind
 
 Options:
@@ -244,7 +249,7 @@ for argument in "$@"; do
     -h | --help) usage && exit ;;
     --list) list_only=yes ;;
     --print-backports-source) backports_source && exit ;;
-    build | check | bench) groups+=("$argument") ;;
+    build | check | docs | bench) groups+=("$argument") ;;
     *) usage >&2 && fail "unknown argument '$argument'" ;;
   esac
 done

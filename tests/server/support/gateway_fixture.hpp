@@ -61,7 +61,7 @@ class GatewayTest : public ::testing::Test {
   /// On any port that is free.
   void start(GatewayOptions options = {}) {
     options.port = 0;
-    gateway_.emplace(Gateway::start(&*store_, &*database_, std::move(options)).value());
+    gateway_.emplace(Gateway::start({&*store_, &*database_}, std::move(options)).value());
   }
   Gateway& gateway() { return *gateway_; }
   void let_go() { gateway_.reset(); }

@@ -12,11 +12,11 @@
 namespace weir::server {
 namespace internal {
 
-GatewayCore::GatewayCore(storage::Store* the_store, flow::view::Database* the_database,
-                         GatewayOptions the_options, Access the_access,
+GatewayCore::GatewayCore(Served served, GatewayOptions the_options, Access the_access,
                          std::shared_ptr<Acceptor> the_acceptor)
-    : store(the_store),
-      database(the_database),
+    : store(served.store),
+      database(served.database),
+      engine(served.engine),
       options(std::move(the_options)),
       access(std::move(the_access)),
       router(all_routes()),
@@ -72,17 +72,18 @@ Gateway::~Gateway() {
   }
 }
 
-Result<Gateway> Gateway::start(storage::Store* store, flow::view::Database* database,
-                               GatewayOptions options) {
+Result<Gateway> Gateway::start(Served served, GatewayOptions options) {
+  if (!served.store || !served.database)
+    return Error(Errc::invalid_argument, "a gateway needs a store and a database");
   if (auto checked = check_options(options); !checked) return std::move(checked).error();
   auto access = internal::Access::make(options.tokens);
   if (!access) return std::move(access).error();
-  auto acceptor = internal::Acceptor::listen(store->system(), options);
+  auto acceptor = internal::Acceptor::listen(served.store->system(), options);
   if (!acceptor) return std::move(acceptor).error();
   Gateway gateway(std::make_shared<internal::GatewayCore>(
-      store, database, std::move(options), *std::move(access), *std::move(acceptor)));
-  gateway.listener_ =
-      store->system().spawn<internal::Listener>(SpawnOptions{.name = "gateway"}, gateway.core_);
+      served, std::move(options), *std::move(access), *std::move(acceptor)));
+  gateway.listener_ = served.store->system().spawn<internal::Listener>(
+      SpawnOptions{.name = "gateway"}, gateway.core_);
   return gateway;
 }
 

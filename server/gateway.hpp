@@ -19,6 +19,9 @@ class Store;
 namespace weir::flow::view {
 class Database;
 }
+namespace weir::flow::workflow {
+class Engine;
+}
 
 namespace weir::server {
 
@@ -51,28 +54,35 @@ struct GatewayOptions {
   AuditSink audit = {};
 };
 
+/// What a gateway makes reachable. All of it outlives the gateway.
+struct Served {
+  storage::Store* store = nullptr;
+  flow::view::Database* database = nullptr;
+  /// Null if there are no workflows.
+  flow::workflow::Engine* engine = nullptr;
+};
+
 /// What a gateway was doing when it was stopped.
 struct DrainReport {
   /// Connections that were cut off as `drain` was over.
   std::size_t cut_off = 0;
 };
 
-/// Serves a database over HTTP: tables, views and the change log as JSON under `/api/v1`, with a
-/// description of itself at `/api/v1/openapi.json`; `/healthz`, `/readyz` and `/metrics`.
+/// Serves a database and its workflows over HTTP: tables, views, the change log and executions as
+/// JSON under `/api/v1`, with a description of itself at `/api/v1/openapi.json`; `/healthz`,
+/// `/readyz` and `/metrics`.
 ///
-///     auto gateway = Gateway::start(&store, &database).value();
+///     auto gateway = Gateway::start({&store, &database, &engine}).value();
 ///     std::printf("%s\n", gateway.url().c_str());
 ///     ...
 ///     co_await gateway.stop();
 ///
-/// Each connection is an actor of the store's system. Usable from any thread. The store and the
-/// database outlive it.
+/// Each connection is an actor of the store's system. Usable from any thread.
 class Gateway {
  public:
   /// Accepts connections from then on. `needs_tokens`, `cannot_listen`, `bad_certificate`,
   /// `invalid_argument`.
-  static Result<Gateway> start(storage::Store* store, flow::view::Database* database,
-                               GatewayOptions options = {});
+  static Result<Gateway> start(Served served, GatewayOptions options = {});
 
   Gateway(Gateway&&) noexcept;
   Gateway& operator=(Gateway&&) = delete;

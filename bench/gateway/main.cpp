@@ -51,7 +51,7 @@ class WeirServer {
     const auto version = system_.run(transaction.commit()).value();
     system_.run(database_.fresh(large, version)).value();
     gateway_ = std::make_unique<server::Gateway>(
-        server::Gateway::start(&store_, &database_, {.port = 0}).value());
+        server::Gateway::start({&store_, &database_}, {.port = 0}).value());
   }
 
   std::uint16_t port() const { return gateway_->port(); }

@@ -31,10 +31,10 @@ using weir::server::Gateway;
 using weir::storage::Store;
 
 /// The shop over HTTP, for this machine alone: at the usual port, or at any if that is taken.
-Result<Gateway> open_gateway(Store* store, Database* database) {
-  Result<Gateway> gateway = Gateway::start(store, database);
+Result<Gateway> open_gateway(weir::server::Served served) {
+  Result<Gateway> gateway = Gateway::start(served);
   const bool is_taken = !gateway && gateway.error() == weir::server::Errc::cannot_listen;
-  return is_taken ? Gateway::start(store, database, {.port = 0}) : std::move(gateway);
+  return is_taken ? Gateway::start(served, {.port = 0}) : std::move(gateway);
 }
 
 Task<> end_after(std::chrono::seconds time, boost::asio::signal_set* signals) {
@@ -111,7 +111,7 @@ Task<Result<bool>> keep_shop(Store* store, Options options) {
   WEIR_CO_TRY(starter, co_await on_change(&engine, &database, "paid", checkout_of_paid_order()));
   WEIR_CO_TRY(begin, co_await read_figures(store, &database, tables));
 
-  WEIR_CO_TRY(gateway, open_gateway(store, &database));
+  WEIR_CO_TRY(gateway, open_gateway({store, &database, &engine}));
   Screen screen(gateway.url());
   co_await trade(store, &database, tables, options, &screen);
 

@@ -25,8 +25,7 @@ struct Shutdown {
 
 /// What the actors of a gateway share. All but the counters stay as they are made.
 struct GatewayCore {
-  GatewayCore(storage::Store* the_store, flow::view::Database* the_database,
-              GatewayOptions the_options, Access the_access,
+  GatewayCore(Served served, GatewayOptions the_options, Access the_access,
               std::shared_ptr<Acceptor> the_acceptor);
   GatewayCore(const GatewayCore&) = delete;
   GatewayCore& operator=(const GatewayCore&) = delete;
@@ -36,6 +35,7 @@ struct GatewayCore {
 
   storage::Store* const store;
   flow::view::Database* const database;
+  flow::workflow::Engine* const engine;  // null if there is none
   const GatewayOptions options;
   const Access access;
   const Router router;

@@ -277,13 +277,13 @@ TEST_F(Http, LettingItGoCutsEverybodyOff) {
 
 TEST_F(Http, APortThatIsTakenIsRefused) {
   start();
-  const auto second = Gateway::start(&store(), &database(), {.port = gateway().port()});
+  const auto second = Gateway::start({&store(), &database()}, {.port = gateway().port()});
   ASSERT_FALSE(second);
   EXPECT_TRUE(second.error() == Errc::cannot_listen) << second.error().message();
 }
 
 TEST_F(Http, AnAddressThatIsNoneIsRefused) {
-  const auto refused = Gateway::start(&store(), &database(), {.address = "localhost"});
+  const auto refused = Gateway::start({&store(), &database()}, {.address = "localhost"});
   ASSERT_FALSE(refused);
   EXPECT_TRUE(refused.error() == Errc::invalid_argument) << refused.error().message();
 }

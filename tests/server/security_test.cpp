@@ -50,7 +50,7 @@ class Security : public test::GatewayTest {
 
 TEST_F(Security, OthersAreNotLetInWithoutTokens) {
   for (const char* address : {"0.0.0.0", "::", "192.0.2.1"}) {
-    const auto refused = Gateway::start(&store(), &database(), {.address = address, .port = 0});
+    const auto refused = Gateway::start({&store(), &database()}, {.address = address, .port = 0});
     ASSERT_FALSE(refused);
     EXPECT_TRUE(refused.error() == Errc::needs_tokens) << refused.error().message();
   }
@@ -202,7 +202,7 @@ TEST_F(Security, TokensThatAreMalformedAreRefusedAtTheStart) {
   for (const std::vector<Token>& tokens :
        {std::vector<Token>{token, token}, std::vector<Token>{short_hash},
         std::vector<Token>{no_salt}}) {
-    const auto refused = Gateway::start(&store(), &database(), {.port = 0, .tokens = tokens});
+    const auto refused = Gateway::start({&store(), &database()}, {.port = 0, .tokens = tokens});
     ASSERT_FALSE(refused);
     EXPECT_TRUE(refused.error() == Errc::invalid_argument);
   }

@@ -73,7 +73,7 @@ TEST_F(Tls, ACertificateThatCannotBeUsedIsRefusedAtTheStart) {
                                        {directory_ / "nonsense.pem", key_},
                                        {certificate_, other_key}};
   for (const TlsOptions& tls : bad) {
-    const auto refused = Gateway::start(&store(), &database(), {.port = 0, .tls = tls});
+    const auto refused = Gateway::start({&store(), &database()}, {.port = 0, .tls = tls});
     ASSERT_FALSE(refused) << tls.certificate_file;
     EXPECT_TRUE(refused.error() == Errc::bad_certificate) << refused.error().message();
   }

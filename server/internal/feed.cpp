@@ -11,7 +11,6 @@ namespace {
 
 /// Of all chunks of a feed.
 constexpr std::size_t feed_bytes_max = std::size_t{1} << 20;
-/// Each who follows has to be woken and to write: with many of them changes wait for each other.
 constexpr Duration gather_time_each = std::chrono::microseconds(50);
 constexpr Duration gather_time_min = std::chrono::milliseconds(1);
 constexpr Duration gather_time_max = std::chrono::milliseconds(50);
@@ -71,8 +70,12 @@ bool Feed::has_ended() const {
   return end_.has_value();
 }
 
-Feeder::Feeder(std::shared_ptr<GatewayCore> core, std::shared_ptr<Feed> feed, ChangeReader reader)
-    : core_(std::move(core)), feed_(std::move(feed)), reader_(std::move(reader)) {}
+Feeder::Feeder(std::shared_ptr<GatewayCore> core, std::shared_ptr<Feed> feed, ChangeReader reader,
+               flow::view::Snapshot pin)
+    : core_(std::move(core)),
+      feed_(std::move(feed)),
+      reader_(std::move(reader)),
+      pin_(std::move(pin)) {}
 
 Feeder::~Feeder() { core_->feeds.note_end(); }
 
@@ -81,23 +84,37 @@ void Feeder::on_start() { tasks_.spawn(follow()); }
 Task<> Feeder::follow() {
   const storage::ChangeLog log = core_->store->log();
   for (;;) {
-    auto chunk = co_await reader_.next_if_any();
+    auto chunk = co_await read();
     if (!chunk) {
       feed_->end(std::move(chunk).error());
       co_return;
     }
     const bool has_messages = !(*chunk)->messages.empty();
     feed_->publish(*std::move(chunk));
-    const auto gathering = std::min<Duration>(
-        gather_time_each * static_cast<std::int64_t>(core_->feeds.seats_at(feed_.get())),
-        gather_time_max);
-    if (has_messages && gathering >= gather_time_min && !co_await sleep_for(gathering)) co_return;
+    if (!co_await sleep_for(gather_time(has_messages))) co_return;
     if (has_messages) continue;
     if (auto newest = co_await log.wait_past(reader_.seen()); !newest) {
       feed_->end(std::move(newest).error());
       co_return;
     }
   }
+}
+
+Task<Result<ChunkRef>> Feeder::read() {
+  if (!ahead_) ahead_ = core_->database->read();
+  auto chunk = co_await reader_.next_if_any();
+  if (reader_.seen() >= ahead_->version()) {
+    pin_ = *std::move(ahead_);
+    ahead_.reset();
+  }
+  co_return chunk;
+}
+
+/// Each who follows has to be woken and to write: with many of them changes wait for each other.
+Duration Feeder::gather_time(bool has_messages) const {
+  if (!has_messages) return gather_time_min;
+  const auto seats = static_cast<std::int64_t>(core_->feeds.seats_at(feed_.get()));
+  return std::clamp<Duration>(gather_time_each * seats, gather_time_min, gather_time_max);
 }
 
 Seat& Seat::operator=(Seat&& other) noexcept {
@@ -121,12 +138,14 @@ Result<Seat> Feeds::join(const std::shared_ptr<GatewayCore>& core,
     ++found->seats;
     return Seat(this, found->feed);
   }
-  auto subscription = core->database->subscribe(relation);
+  flow::view::Snapshot pin = core->database->read();
+  auto subscription = core->database->subscribe(relation, {.after = pin.version()});
   if (!subscription) return std::move(subscription).error();
-  auto feed = std::make_shared<Feed>(Position{subscription->seen()});
+  auto feed = std::make_shared<Feed>(Position{pin.version()});
   ++begun_;
   auto feeder = core->system().spawn<Feeder>(SpawnOptions{.name = "feeder"}, core, feed,
-                                             ChangeReader(relation, *std::move(subscription)));
+                                             ChangeReader(relation, *std::move(subscription)),
+                                             std::move(pin));
   entries_.push_back({.feed = feed, .relation = relation, .feeder = feeder, .seats = 1});
   return Seat(this, std::move(feed));
 }

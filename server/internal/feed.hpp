@@ -61,21 +61,27 @@ class Feed {
   std::vector<ActorRef<News>> waiting_;
 };
 
-/// Reads the log for a feed until it is stopped.
+/// Reads the log for a feed until it is stopped. What it has not read yet is kept, however little
+/// the store keeps otherwise: it pins a version that it has seen, and waits for no client.
 class Feeder final : public Actor<> {
  public:
-  Feeder(std::shared_ptr<GatewayCore> core, std::shared_ptr<Feed> feed, ChangeReader reader);
+  Feeder(std::shared_ptr<GatewayCore> core, std::shared_ptr<Feed> feed, ChangeReader reader,
+         flow::view::Snapshot pin);
   ~Feeder();
 
   void on_start();
 
  private:
   Task<> follow();
+  Task<Result<ChunkRef>> read();
+  Duration gather_time(bool has_messages) const;
 
   const std::shared_ptr<GatewayCore> core_;
   const std::shared_ptr<Feed> feed_;
   ChangeReader reader_;
-  TaskScope tasks_;  // last: it uses what stands above
+  flow::view::Snapshot pin_;                   // not newer than what was read
+  std::optional<flow::view::Snapshot> ahead_;  // the next one, when all before it was read
+  TaskScope tasks_;                            // last: it uses what stands above
 };
 
 /// The right to follow a feed. The last one that goes ends it.

@@ -45,11 +45,11 @@ Outcome<bool> wants_snapshot(const Call* call) {
                  .detail = "'snapshot' is true or false, and not true with 'resume'"};
 }
 
-/// Behind which version it goes on.
-Outcome<storage::Version> begin_of(const Call* call, const Relation& relation) {
+/// Behind which version it goes on, if it has been here before.
+Outcome<std::optional<storage::Version>> resume_of(const Call* call, const Relation& relation) {
   const std::string* token = call->query("resume");
+  if (!token) return std::optional<storage::Version>();
   const storage::ChangeLog log = call->core->store->log();
-  if (!token) return log.newest();
   auto version = parse_resume_token(relation, *token);
   if (!version) return std::move(version).error();
   if (*version > log.newest())
@@ -58,27 +58,30 @@ Outcome<storage::Version> begin_of(const Call* call, const Relation& relation) {
     return Error(storage::Errc::overtaken, "the log begins behind version " + to_string(*version) +
                                                ": begin again with a snapshot");
   }
-  return *version;
+  return std::optional(*version);
 }
 
 Task<Response> subscribe(const Call* call, Wanted wanted) {
   WEIR_CO_TRY(relation, co_await find_relation(call, wanted));
   WEIR_CO_TRY(with_snapshot, wants_snapshot(call));
   WEIR_CO_TRY(credit, call->number("credit", 0, credit_max));
-  WEIR_CO_TRY(begin, begin_of(call, relation));
+  WEIR_CO_TRY(resume, resume_of(call, relation));
   if (auto refused = check_upgrade(*call->request)) co_return *std::move(refused);
+  // First the seat: from here on nothing that comes is missed.
+  WEIR_CO_TRY(seat, call->core->feeds.join(call->core->shared_from_this(), relation));
   auto subscription = std::make_shared<NewSubscription>(
-      NewSubscription{.relation = relation, .seat = {}, .position = {begin}});
+      NewSubscription{.relation = relation,
+                      .seat = std::move(seat),
+                      .position = {resume.value_or(call->core->store->version())}});
   if (call->query("credit")) subscription->credit = credit;
   if (with_snapshot) {
     flow::view::Snapshot now = call->core->database->read();
     subscription->position = {now.version()};
     flow::view::RowScan scan = now.scan(relation);
     WEIR_CO_TRY(batch, co_await scan.next(SnapshotRows::batch_rows));
-    subscription->snapshot = SnapshotRows{.scan = std::move(scan), .batch = std::move(batch)};
+    subscription->snapshot =
+        SnapshotRows{.of = std::move(now), .scan = std::move(scan), .batch = std::move(batch)};
   }
-  WEIR_CO_TRY(seat, call->core->feeds.join(call->core->shared_from_this(), relation));
-  subscription->seat = std::move(seat);
   Response response;
   response.status = 101;
   response.headers.emplace_back("Upgrade", "websocket");

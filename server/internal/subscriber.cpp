@@ -176,6 +176,7 @@ Task<bool> Subscriber::send_page() {
   if (is_done) told_ = position_.version;
   if (!co_await write_text(text)) co_return false;
   if (is_done) {
+    pin_ = std::move(rows.of);
     snapshot_.reset();
   } else if (rows.next_row == rows.batch.size()) {
     auto batch = co_await rows.scan.next(SnapshotRows::batch_rows);
@@ -202,6 +203,7 @@ Task<Result<bool>> Subscriber::send_changes() {
     if (position_ >= unsent_->upto) unsent_.reset();
     co_return sent;
   }
+  pin_.reset();
   reader_.reset();
   unsent_.reset();
   if (found.chunk) co_return co_await send_chunk(std::move(found.chunk));
@@ -310,9 +312,11 @@ void Subscriber::check_peer(TimePoint time) {
 }
 
 void Subscriber::check_place(TimePoint time) {
+  // An old version is not held for long for who does not take what is there.
+  const bool is_too_slow = paused_ != TimePoint::max() && time - paused_ >= limits_.write_time;
+  if (is_too_slow) pin_.reset();
   if (snapshot_) {
-    // It holds on to an old version, for itself alone.
-    if (paused_ != TimePoint::max() && time - paused_ >= limits_.write_time) {
+    if (is_too_slow) {
       end({.status = 408,
            .code = "too_slow",
            .detail = "the rows of a snapshot are not kept for who does not take them"});

@@ -17,6 +17,7 @@ namespace weir::server::internal {
 struct SnapshotRows {
   static constexpr std::size_t batch_rows = 256;
 
+  flow::view::Snapshot of;
   flow::view::RowScan scan;
   flow::data::ChangeBatch batch;
   std::size_t next_row = 0;
@@ -112,6 +113,8 @@ class Subscriber {
   Seat seat_;
   Position position_;
   std::optional<SnapshotRows> snapshot_;
+  // What came since then is in the log as long as it is held.
+  std::optional<flow::view::Snapshot> pin_;
   std::optional<ChangeReader> reader_;  // while it is too far behind for the feed
   ChunkRef unsent_;                     // what it has read
   std::optional<std::uint64_t> credit_;

@@ -554,6 +554,26 @@ TEST_F(Forgetting, ATokenThatIsOlderThanTheLogIsOvertaken) {
   EXPECT_EQ(refused(std::string(to_large) + "?resume=" + token), "overtaken");
 }
 
+// What is collected as soon as the views have seen it must wait for subscribers who take it.
+TEST_F(Forgetting, WhoFollowsIsNotOvertakenHoweverLittleIsKept) {
+  start();
+  auto client = subscribe(to_large);
+  client->next();
+  constexpr int count = 300;
+  std::thread writer([&] {
+    for (int id = 0; id < count; ++id) {
+      insert({{id, "x", 1000}});
+      run(store().collect()).value();
+    }
+  });
+  for (int rows = 0; rows < count;) {
+    const Message change = client->next();
+    ASSERT_EQ(change.type(), "change") << change.text("code");
+    rows += static_cast<int>(rows_of(change));
+  }
+  writer.join();
+}
+
 TEST_F(Forgetting, WhoIsPausedForTooLongIsToldThatItWasOvertaken) {
   start({.limits = {.ping_time = 500ms}});
   auto witness = subscribe(std::string(to_large) + "?snapshot=false");

@@ -42,6 +42,7 @@ bench_packages=(
   erlang-base
   libcaf-dev
   valgrind
+  wrk
 )
 bench_packages_backports=(
   'golang-go>=2:1.23~'
@@ -62,7 +63,7 @@ and needs neither a network nor root.
 Groups:
   build   compiler, build tools and libraries (the default)
   check   clang-format and clang-tidy
-  bench   the runtimes that benchmarks compare with, and valgrind
+  bench   the runtimes that benchmarks compare with, valgrind and wrk
 
 Options:
   --list                      print the missing packages, install nothing

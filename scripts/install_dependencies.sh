@@ -46,6 +46,7 @@ bench_packages=(
   erlang-base
   libcaf-dev
   valgrind
+  wrk
 )
 bench_packages_backports=(
   'golang-go>=2:1.23~'
@@ -67,7 +68,7 @@ Groups:
   build   compiler, build tools and libraries (the default)
   check   clang-format and clang-tidy
   docs    what makes the reference of the headers
-  bench   the runtimes that benchmarks compare with, and valgrind
+  bench   the runtimes that benchmarks compare with, valgrind and wrk
 
 Options:
   --list                      print the missing packages, install nothing

@@ -24,8 +24,8 @@ constexpr Duration linger_time = std::chrono::seconds(2);
 constexpr std::size_t linger_bytes_max = std::size_t{1} << 20;
 
 Duration check_period(const Limits& limits) noexcept {
-  const Duration shortest =
-      std::min({limits.header_time, limits.body_time, limits.write_time, limits.idle_time});
+  const Duration shortest = std::min({limits.header_time, limits.body_time, limits.write_time,
+                                      limits.idle_time, limits.ping_time});
   return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
 }
 
@@ -48,6 +48,7 @@ void Connection::on_start() {
 
 // Closing would be quicker, but then there would be no telling why.
 void Connection::on(CheckTime) {
+  if (subscriber_) return subscriber_->check_time();
   if (now() < deadline_) return;
   is_late_ = true;
   stream_->cancel();
@@ -55,7 +56,12 @@ void Connection::on(CheckTime) {
 
 void Connection::on(Drain) {
   drain_.cancel();
+  if (subscriber_) subscriber_->drain();
   if (waiting_ == Waiting::request) stream_->cancel();
+}
+
+void Connection::on(News) {
+  if (subscriber_) subscriber_->on(News{});
 }
 
 Task<> Connection::serve() {
@@ -162,8 +168,25 @@ Task<bool> Connection::answer() {
                 .response = &response,
                 .stream = stream_.get(),
                 .taken = now() - begun});
+  if (response.subscription) {
+    co_await serve_subscriber(response.subscription);
+    co_return false;
+  }
   if (output_.size() > output_bytes_max && !co_await flush()) co_return false;
   co_return keeps_alive;
+}
+
+Task<> Connection::serve_subscriber(std::shared_ptr<NewSubscription> wanted) {
+  if (!co_await flush()) co_return;
+  subscriber_ = std::make_unique<Subscriber>(Subscriber::Host{core_.get(), stream_.get(), self()},
+                                             std::move(*wanted));
+  wanted.reset();
+  if (drain_.is_cancelled()) subscriber_->drain();
+  std::string input = std::exchange(input_, {}).substr(input_begin_, input_end_ - input_begin_);
+  input_begin_ = input_end_ = 0;
+  co_await subscriber_->run(std::move(input));
+  is_unheard_ = subscriber_->is_unheard();
+  subscriber_.reset();
 }
 
 /// Whatever happens inside, the caller is told something.

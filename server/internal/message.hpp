@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,8 @@
 #include <weir/server/internal/problem.hpp>
 
 namespace weir::server::internal {
+
+struct NewSubscription;
 
 /// A request as it came. Its texts lie one behind the other, so that the next one on a connection
 /// takes their place without a piece of memory for each.
@@ -89,6 +92,9 @@ inline void Request::add_header(std::string_view name, std::string_view value) {
   fields_.push_back({added, add(value)});
 }
 
+/// Whether a list with commas has an item, in any case: `keep-alive, Upgrade`.
+bool names_token(std::string_view list, std::string_view token) noexcept;
+
 inline constexpr std::string_view json_type = "application/json";
 
 /// An answer before it is written.
@@ -111,8 +117,9 @@ struct Response {
   std::string body = {};
   std::string problem_code = {};
   std::vector<std::pair<std::string_view, std::string>> headers = {};  // names of constants
-  std::uint64_t version = 0;  // of what was committed, for the audit log
-  std::string trace = {};     // the same
+  std::uint64_t version = 0;                           // of what was committed, for the audit log
+  std::string trace = {};                              // the same
+  std::shared_ptr<NewSubscription> subscription = {};  // what the connection becomes, with a 101
 };
 
 /// What surrounds an answer on the wire.

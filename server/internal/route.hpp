@@ -39,6 +39,8 @@ struct Route {
   bool is_global = false;
   /// It may take long, as it waits for something to happen.
   bool waits = false;
+  /// The connection becomes a WebSocket.
+  bool upgrades = false;
   std::vector<Parameter> query = {};
   /// Names of schemas in `schemas()`; without a request there is no body.
   std::string_view request = {};
@@ -74,6 +76,7 @@ struct Call {
 std::vector<Route> system_routes();
 std::vector<Route> relation_routes();
 std::vector<Route> view_routes();
+std::vector<Route> subscribe_routes();
 std::vector<Route> write_routes();
 std::vector<Route> log_routes();
 std::vector<Route> execution_routes();

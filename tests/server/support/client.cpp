@@ -88,6 +88,14 @@ std::string Client::receive_all() {
   return std::exchange(received_, {});
 }
 
+std::string Client::receive_bytes(std::size_t count) {
+  while (received_.size() < count && receive_more()) {
+  }
+  std::string bytes = received_.substr(0, count);
+  received_.erase(0, count);
+  return bytes;
+}
+
 Reply Client::request(std::string_view method, std::string_view target, std::string_view body,
                       std::string_view headers) {
   std::string text(method);

@@ -33,6 +33,8 @@ class Client {
   Reply receive(bool has_body = true);
   /// Whatever comes until the server hangs up.
   std::string receive_all();
+  /// So many bytes; fewer if the server hangs up before.
+  std::string receive_bytes(std::size_t count);
 
   /// Sends a request and gives the answer to it. `body` without a type is JSON.
   Reply request(std::string_view method, std::string_view target, std::string_view body = {},

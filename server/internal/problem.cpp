@@ -93,6 +93,7 @@ constexpr std::array phrases = std::to_array<std::pair<int, std::string_view>>({
     {100, "Continue"},
     {200, "OK"},
     {204, "No Content"},
+    {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},

@@ -70,6 +70,8 @@ struct Call {
 
 // What there is, by what it is about.
 std::vector<Route> system_routes();
+std::vector<Route> overview_routes();
+std::vector<Route> console_routes();
 std::vector<Route> relation_routes();
 std::vector<Route> view_routes();
 std::vector<Route> write_routes();

@@ -27,7 +27,7 @@ export class Actors {
       show: (cell, actor) => setBadge(cell, actor.stopping ? 'stopping' : actor.phase)},
     {title: 'For', numeric: true, rest: true, value: (actor) => (actor.phase ? actor.phase_seconds : null),
       text: (actor) => (actor.phase ? duration(actor.phase_seconds) : '')},
-    {title: 'Mailbox', numeric: true, value: (actor) => actor.mailbox_depth, cell: () => h('span', {class: 'mailbox'}, h('meter'), h('span')),
+    {title: 'Mailbox', numeric: true, value: (actor) => actor.mailbox_depth, cell: () => h('span', {class: 'mailbox'}, h('meter'), h('span'), h('span', {class: 'room'})),
       show: (cell, actor) => this.#showMailbox(cell, actor)},
     {title: 'Messages/s', numeric: true, value: (actor) => this.#rates.of(actor.id), text: (actor) => rate(this.#rates.of(actor.id))},
     {title: 'Messages', numeric: true, rest: true, value: (actor) => number(actor.messages_handled), text: (actor) => count(actor.messages_handled)},
@@ -59,7 +59,7 @@ export class Actors {
   }
 
   #showMailbox(cell, actor) {
-    const [meter, text] = cell.children;
+    const [meter, text, room] = cell.children;
     const isBounded = actor.mailbox_capacity > 0 && actor.mailbox_capacity < 2 ** 31;
     meter.hidden = !isBounded;
     if (isBounded) {
@@ -68,6 +68,7 @@ export class Actors {
       meter.value = actor.mailbox_depth;
       meter.setAttribute('aria-label', `mailbox of ${actor.name || actor.id}`);
     }
-    setText(text, isBounded ? `${count(actor.mailbox_depth)} / ${count(actor.mailbox_capacity)}` : count(actor.mailbox_depth));
+    setText(text, count(actor.mailbox_depth));
+    setText(room, isBounded ? ` / ${count(actor.mailbox_capacity)}` : '');
   }
 }

@@ -1,9 +1,17 @@
 // A graph as a drawing. The drawing is hidden from those who cannot see it: a table says the same.
 
 import {h, s, setAttribute, setText} from './dom.js';
-import {layOut} from './layout.js';
+import {depth, layOut} from './layout.js';
 
 const margin = 10;
+const size = {height: 60, gap: 16};
+
+/** Layers stand as far from each other as there is room; where there is little, the drawing is scrolled. */
+function sizeFor(room, layers) {
+  const width = room < 560 ? 132 : 160;
+  const span = (room - 2 * margin - layers * width) / Math.max(layers - 1, 1);
+  return {...size, width, span: Math.round(Math.min(Math.max(span, room < 560 ? 62 : 76), 150))};
+}
 
 /** A curve through points that leaves and arrives level. */
 function curve(points) {
@@ -23,15 +31,14 @@ function fitted(text, width, letter) {
 }
 
 export class Graph {
-  #size;
+  #size = null;
   #shape = '';
   #drawing = s('svg', {'aria-hidden': 'true', focusable: 'false'});
   #nodes = new Map();
   #edges = [];
 
   /** `label` names the place where it can be scrolled. */
-  constructor(label, size = {width: 156, height: 58, gap: 18, span: 84}) {
-    this.#size = size;
+  constructor(label) {
     this.element = h('div', {class: 'graph', tabindex: '0', role: 'group', 'aria-label': label}, this.#drawing);
   }
 
@@ -40,8 +47,15 @@ export class Graph {
    * `label`, `weight` from 0 to 1 and `moves`. Only another shape is laid out anew.
    */
   show(nodes, edges) {
-    const shape = JSON.stringify([nodes.map((node) => [node.name, node.href]), edges.map((edge) => [edge.from, edge.to])]);
-    if (shape !== this.#shape) this.#lay(nodes, edges);
+    const names = nodes.map((node) => node.name);
+    const room = this.element.clientWidth;
+    // A drawing that nobody sees has no room: it is drawn when somebody does.
+    if (room === 0) return;
+    const shape = JSON.stringify([room, nodes.map((node) => [node.name, node.href]), edges.map((edge) => [edge.from, edge.to])]);
+    if (shape !== this.#shape) {
+      this.#size = sizeFor(room, depth(names, edges));
+      this.#lay(nodes, edges);
+    }
     this.#shape = shape;
     for (const node of nodes) this.#updateNode(this.#nodes.get(node.name), node);
     edges.forEach((edge, index) => this.#updateEdge(this.#edges[index], edge));
@@ -93,6 +107,6 @@ export class Graph {
     setText(drawn.text, edge.label ?? '');
     setAttribute(drawn.path, 'data-moves', edge.moves ? 'yes' : null);
     setAttribute(drawn.path, 'data-tone', edge.tone);
-    setAttribute(drawn.path, 'stroke-width', (1.25 + 2.5 * (edge.weight ?? 0)).toFixed(2));
+    setAttribute(drawn.path, 'stroke-width', (1.25 + 1.5 * (edge.weight ?? 0)).toFixed(2));
   }
 }

@@ -3,7 +3,7 @@
 //     layers ──> places for edges that pass a layer ──> order within layers ──> positions
 
 const sweeps = 8;
-const settlings = 12;
+const settlings = 24;
 
 /** By the longest way to a node, so that every edge goes forward. */
 function layersOf(names, edges) {
@@ -65,6 +65,11 @@ function order(layers) {
 
 const room = (item, size) => (item.name === null ? size.gap : size.height + size.gap);
 
+/** How many layers a graph has. */
+export function depth(names, edges) {
+  return Math.max(0, ...layersOf(names, edges).values()) + 1;
+}
+
 /** Along a layer: as near to their neighbours as those beside them allow. */
 function settle(layers, size) {
   for (const items of layers) {
@@ -86,16 +91,27 @@ function settle(layers, size) {
   }
 }
 
-/** Pushes overlapping neighbours away from the middle of the layer. */
+/** Between pushing neighbours down and pushing them up: what overlaps gives way to both sides alike. */
 function keepApart(items, size) {
-  const middle = Math.floor(items.length / 2);
-  const apart = (a, b) => (room(a, size) + room(b, size)) / 2;
-  for (let index = middle + 1; index < items.length; ++index) {
-    items[index].y = Math.max(items[index].y, items[index - 1].y + apart(items[index], items[index - 1]));
-  }
-  for (let index = middle - 1; index >= 0; --index) {
-    items[index].y = Math.min(items[index].y, items[index + 1].y - apart(items[index], items[index + 1]));
-  }
+  const apart = (index) => (room(items[index], size) + room(items[index - 1], size)) / 2;
+  const down = items.map((item) => item.y);
+  const up = [...down];
+  for (let index = 1; index < items.length; ++index) down[index] = Math.max(down[index], down[index - 1] + apart(index));
+  for (let index = items.length - 1; index > 0; --index) up[index - 1] = Math.min(up[index - 1], up[index] - apart(index));
+  items.forEach((item, index) => { item.y = (down[index] + up[index]) / 2; });
+}
+
+/** Nodes without edges: beneath the others, as many in a row as there are layers. */
+function putAside(names, places, {width, height}, size) {
+  const columns = Math.max(Math.round((width + size.span) / (size.width + size.span)), 1);
+  const top = height > 0 ? height + 2 * size.gap : 0;
+  names.forEach((name, index) => places.set(name, {
+    x: (index % columns) * (size.width + size.span),
+    y: top + Math.floor(index / columns) * (size.height + size.gap),
+  }));
+  const rows = Math.ceil(names.length / columns);
+  const across = Math.min(names.length, columns) * (size.width + size.span) - size.span;
+  return {width: Math.max(width, across), height: rows > 0 ? top + rows * (size.height + size.gap) - size.gap : height};
 }
 
 /**
@@ -104,20 +120,22 @@ function keepApart(items, size) {
  * of a layer and `span` between layers.
  */
 export function layOut(names, edges, size) {
-  const {layers, byName, ways} = itemsOf(names, edges);
+  const connected = new Set(edges.flatMap((edge) => [edge.from, edge.to]));
+  const {layers, byName, ways} = itemsOf(names.filter((name) => connected.has(name)), edges);
   order(layers);
   settle(layers, size);
   const all = layers.flat();
-  const top = Math.min(0, ...all.map((item) => item.y)) - size.height / 2;
+  const top = Math.min(...all.map((item) => item.y)) - size.height / 2;
   layers.forEach((items, index) => {
     for (const item of items) item.x = index * (size.width + size.span);
   });
   const right = (item) => ({x: item.x + (item.name === null ? size.width / 2 : size.width), y: item.y - top});
   const left = (item) => ({x: item.x + (item.name === null ? size.width / 2 : 0), y: item.y - top});
-  return {
-    places: new Map([...byName].map(([name, item]) => [name, {x: item.x, y: item.y - top - size.height / 2}])),
-    ways: ways.map((way) => [right(way[0]), ...way.slice(1).map(left)]),
+  const places = new Map([...byName].map(([name, item]) => [name, {x: item.x, y: item.y - top - size.height / 2}]));
+  const drawn = all.length === 0 ? {width: 0, height: 0} : {
     width: layers.length * (size.width + size.span) - size.span,
-    height: Math.max(0, ...all.map((item) => item.y)) - top + size.height / 2,
+    height: Math.max(...all.map((item) => item.y)) - top + size.height / 2,
   };
+  const aside = names.filter((name) => !connected.has(name));
+  return {places, ways: ways.map((way) => [right(way[0]), ...way.slice(1).map(left)]), ...putAside(aside, places, drawn, size)};
 }

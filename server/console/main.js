@@ -61,7 +61,8 @@ const themes = ['auto', 'light', 'dark'];
 function showTheme() {
   const theme = localStorage.getItem('weir.theme') ?? 'auto';
   setAttribute(document.documentElement, 'data-theme', theme === 'auto' ? null : theme);
-  setText(byId('theme'), `Theme: ${theme}`);
+  setText(byId('theme'), {auto: '◐ Auto', light: '○ Light', dark: '● Dark'}[theme]);
+  setAttribute(byId('theme'), 'aria-label', `Theme: ${theme}`);
 }
 byId('theme').addEventListener('click', () => {
   const theme = localStorage.getItem('weir.theme') ?? 'auto';
@@ -150,7 +151,7 @@ async function loadSection({name, parts}) {
   const {refused} = headings.get(name);
   try {
     if (section.needsFlows) await model.loadFlows();
-    await section.load?.(parts);
+    await section.load?.(parts, model);
     refused.hidden = !(model.refused && name === 'overview');
     if (!refused.hidden) setText(refused, `The overview is not for this token: ${model.refused.message}.`);
   } catch (failure) {
@@ -214,6 +215,8 @@ byId('forget').addEventListener('click', () => {
   setToken(null);
   wake();
 });
+// A drawing has as much room as its window gives it.
+window.addEventListener('resize', () => show());
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) wake();
 });

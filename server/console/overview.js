@@ -6,19 +6,20 @@ import {drawSparkline, sparkline} from './series.js';
 import {FlowGraph} from './flows.js';
 
 const tiles = [
-  {name: 'commits', title: 'Commits', unit: 'per second', show: rate},
-  {name: 'rows', title: 'Rows changed', unit: 'per second', show: rate},
-  {name: 'messages', title: 'Messages', unit: 'per second', show: rate},
-  {name: 'lag', title: 'View lag', unit: 'of the last view', show: duration},
-  {name: 'cpu', title: 'Processor', unit: 'of one core', show: (cores) => (cores === null ? '–' : percent(cores))},
-  {name: 'memory', title: 'Memory', unit: 'resident', show: bytes},
+  {name: 'commits', title: 'Commits', unit: '/s', show: rate},
+  {name: 'rows', title: 'Rows changed', unit: '/s', show: rate},
+  {name: 'messages', title: 'Messages', unit: '/s', show: rate},
+  {name: 'lag', title: 'View lag', unit: '', show: duration},
+  {name: 'cpu', title: 'Processor', unit: 'of a core', show: (cores) => (cores === null ? '–' : percent(cores))},
+  {name: 'memory', title: 'Memory', unit: '', show: bytes},
 ];
 
 function makeTile({title, unit}) {
-  const value = h('dd', {class: 'value'}, '–');
+  const value = h('span', {}, '–');
   const most = h('dd', {class: 'most'});
   const drawing = sparkline();
-  const element = h('div', {class: 'tile'}, h('dt', {}, title, ' ', h('small', {}, unit)), value, most, drawing);
+  const element = h('div', {class: 'tile'}, h('dt', {}, title),
+    h('dd', {class: 'value'}, value, ' ', h('small', {}, unit)), most, drawing);
   return {element, value, most, drawing};
 }
 
@@ -76,10 +77,11 @@ export class Overview {
     this.element = h('div', {},
       h('dl', {class: 'tiles', 'aria-label': 'Figures of now, and of the last two minutes'},
         ...this.#tiles.map((tile) => tile.element)),
-      h('div', {class: 'columns'},
-        panel('Needs attention', {}, this.#concerns),
-        panel('At a glance', {}, this.#facts)),
-      panel('Flow', {class: 'wide'}, this.#graph.element));
+      h('div', {class: 'columns main-and-side'},
+        h('div', {},
+          panel('Needs attention', {}, this.#concerns),
+          panel('Flow', {}, this.#graph.element)),
+        panel('At a glance', {}, this.#facts)));
   }
 
   show(model) {

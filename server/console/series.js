@@ -67,13 +67,15 @@ export function sparkline() {
 /** From the left as time goes on; the highest figure reaches the top, zero is at the bottom. */
 export function drawSparkline(drawing, series) {
   const top = Math.max(series.highest, 1e-9) * 1.08;
-  const first = kept - series.values.length;
+  // It begins wide, so that there is something to see soon.
+  const steps = Math.max(series.values.length, 30) - 1;
+  const first = steps + 1 - series.values.length;
   let line = '';
   let start = null;
   let end = null;
   series.values.forEach((value, index) => {
     if (value === null) return;
-    const x = ((first + index) / (kept - 1)) * width;
+    const x = ((first + index) / steps) * width;
     const y = height - 1 - (value / top) * (height - 4);
     line += `${start === null ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`;
     start ??= x;

@@ -80,8 +80,7 @@ function showBar(drawing, {created, started, ended, tone}, {first, last}) {
 
 /** One workflow. */
 class Detail {
-  #graph = new Graph('The executions of the workflow, a drawing that can be scrolled; the timeline has them as a table',
-    {width: 150, height: 58, gap: 16, span: 70});
+  #graph = new Graph('The executions of the workflow, a drawing that can be scrolled; the timeline has them as a table');
   #now = 0;
   #span = {first: 0, last: 0};
   #facts = h('dl', {class: 'facts-list'});
@@ -185,7 +184,8 @@ export class Workflows {
     this.element = h('div', {}, this.#none, this.list, this.#detail.element);
   }
 
-  async load([id] = []) {
+  async load([id] = [], model = null) {
+    if (model?.overview && model.overview.executions === null) return;
     try {
       if (id) {
         const workflow = await get(path('workflows', id));

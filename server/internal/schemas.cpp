@@ -224,9 +224,9 @@ constexpr std::pair<std::string_view, std::string_view> all[] = {
     {"Overview", R"({
   "type": "object",
   "required": ["name", "time", "uptime_seconds", "version", "commits", "rows_changed",
-               "lag_versions", "lag_seconds", "views", "actors", "mailbox_depth", "messages_handled", "restarts",
-               "dead_letters", "executions", "connections", "threads", "resident_bytes",
-               "cpu_seconds"],
+               "lag_versions", "lag_seconds", "views", "actors", "mailbox_depth",
+               "messages_handled", "restarts", "dead_letters", "executions", "connections",
+               "threads", "resident_bytes", "cpu_seconds"],
   "properties": {
     "name": {"type": "string"},
     "time": {"type": "string", "format": "date-time"},

@@ -29,11 +29,11 @@ export class Actors {
       text: (actor) => (actor.phase ? duration(actor.phase_seconds) : '')},
     {title: 'Mailbox', numeric: true, value: (actor) => actor.mailbox_depth, cell: () => h('span', {class: 'mailbox'}, h('meter'), h('span'), h('span', {class: 'room'})),
       show: (cell, actor) => this.#showMailbox(cell, actor)},
-    {title: 'Messages/s', numeric: true, value: (actor) => this.#rates.of(actor.id), text: (actor) => rate(this.#rates.of(actor.id))},
+    {title: 'Msgs/s', numeric: true, value: (actor) => this.#rates.of(actor.id), text: (actor) => rate(this.#rates.of(actor.id))},
     {title: 'Messages', numeric: true, rest: true, value: (actor) => number(actor.messages_handled), text: (actor) => count(actor.messages_handled)},
     {title: 'Restarts', numeric: true, rest: true, value: (actor) => actor.restarts, text: (actor) => count(actor.restarts)},
     {title: 'Last failure', rest: true, wide: true, value: (actor) => actor.last_failure, text: (actor) => actor.last_failure},
-  ], {key: (actor) => actor.id, sorted: {title: 'Messages/s', falls: true}});
+  ], {key: (actor) => actor.id, sorted: {title: 'Msgs/s', falls: true}});
 
   constructor() {
     this.element = h('div', {}, panel('Living actors', {class: 'wide'},

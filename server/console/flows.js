@@ -28,6 +28,7 @@ export class FlowGraph {
   #none = empty('There are no tables yet.');
 
   constructor() {
+    this.#none.hidden = true;
     this.element = h('div', {}, this.#graph.element, this.#none);
   }
 

@@ -33,7 +33,7 @@ function fitted(text, width, letter) {
 export class Graph {
   #size = null;
   #shape = '';
-  #drawing = s('svg', {'aria-hidden': 'true', focusable: 'false'});
+  #drawing = s('svg', {'aria-hidden': 'true', focusable: 'false', width: 0, height: 0});
   #nodes = new Map();
   #edges = [];
 
@@ -99,7 +99,7 @@ export class Graph {
 
   #updateNode(drawn, node) {
     setAttribute(drawn.group, 'data-tone', node.tone);
-    setText(drawn.title, fitted(node.title, this.#size.width - 20, 7.4));
+    setText(drawn.title, fitted(node.title, this.#size.width - 20, 8));
     drawn.lines.forEach((line, index) => setText(line, fitted(node.lines[index] ?? '', this.#size.width - 20, 6.3)));
   }
 

@@ -128,7 +128,8 @@ export class Views {
       setBadge(element.querySelector('.badge'), one.state ?? 'new');
       showProgress(element.querySelector('.progress'), one);
       const error = element.querySelector('.error');
-      error.hidden = !one.error;
+      // Of those that stand still it is said above.
+      error.hidden = !one.error || one.state === 'quarantined';
       setText(error, one.error ?? '');
       follow(element.querySelector('dl'), this.#factsOf(one), ([name]) => name,
         ([name]) => h('div', {}, h('dt', {}, name), h('dd')), (row, [, text]) => setText(row.lastChild, text));
@@ -137,8 +138,9 @@ export class Views {
 
   #makeDetail(view) {
     return panel(view.name, {class: 'wide'}, h('p', {}, badge('')), progressCell(),
-      h('p', {class: 'error'}), h('dl', {class: 'facts-list'}), this.#makeButtons(view, ['rebuild']),
-      h('p', {}, h('a', {href: '#/views'}, 'Close')));
+      h('p', {class: 'error'}), h('dl', {class: 'facts-list'}),
+      h('div', {class: 'buttons start'}, ...this.#makeButtons(view, ['rebuild']).children,
+        h('a', {class: 'button', href: '#/views'}, 'Close')));
   }
 
   #factsOf(view) {

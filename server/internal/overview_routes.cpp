@@ -213,11 +213,18 @@ Task<Response> flows(const Call* call) {
   co_return Response::json(std::move(text));
 }
 
-/// As a name: `mailbox_full`.
-std::string name_of(DeadLetterReason reason) {
-  std::string name = to_string(reason);
-  std::ranges::replace(name, ' ', '_');
-  return name;
+/// As the enumerators are called.
+std::string_view name_of(DeadLetterReason reason) {
+  switch (reason) {
+    case DeadLetterReason::mailbox_full: return "mailbox_full";
+    case DeadLetterReason::actor_stopped: return "actor_stopped";
+    case DeadLetterReason::dropped_newest: return "dropped_newest";
+    case DeadLetterReason::dropped_oldest: return "dropped_oldest";
+    case DeadLetterReason::late_reply: return "late_reply";
+    case DeadLetterReason::abandoned: return "abandoned";
+    case DeadLetterReason::stash_full: return "stash_full";
+  }
+  return "unknown";
 }
 
 void write_letter(JsonWriter& json, const RecentDeadLetter& letter, const storage::Store& store) {

@@ -72,10 +72,10 @@ class ConsoleServer {
   explicit ConsoleServer(GatewayOptions options) {
     add_functions();
     store_.emplace(storage::Store::open(system_, {}).value());
-    database_.emplace(run(flow::view::Database::open(
-        &*store_, {.library = {.functions = &functions_},
-                   .backfill_rows = 100,
-                   .retry_backoff = std::chrono::milliseconds(1)})));
+    database_.emplace(
+        run(flow::view::Database::open(&*store_, {.library = {.functions = &functions_},
+                                                  .backfill_rows = 100,
+                                                  .retry_backoff = std::chrono::milliseconds(1)})));
     engine_.emplace(run(flow::workflow::Engine::open(&*store_)));
     make_tables();
     make_workflow();

@@ -43,6 +43,8 @@ struct GatewayCore : std::enable_shared_from_this<GatewayCore> {
   const std::string openapi;
   const std::shared_ptr<Acceptor> acceptor;
   const std::uint16_t port;
+  const TimePoint started;
+  const storage::Version started_at;
   telemetry::Histogram durations;
 
   RelationCache relations;

@@ -132,6 +132,7 @@ constexpr std::array phrases = std::to_array<std::pair<int, std::string_view>>({
     {200, "OK"},
     {201, "Created"},
     {204, "No Content"},
+    {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},

@@ -74,6 +74,8 @@ struct Call {
 
 // What there is, by what it is about.
 std::vector<Route> system_routes();
+std::vector<Route> overview_routes();
+std::vector<Route> console_routes();
 std::vector<Route> relation_routes();
 std::vector<Route> view_routes();
 std::vector<Route> subscribe_routes();

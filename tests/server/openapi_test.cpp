@@ -169,6 +169,7 @@ TEST_F(OpenApi, EveryOperationAnswersAsItIsDescribed) {
       const auto content = members_of(*response.required("content"));
       ASSERT_EQ(content.size(), 1u);
       EXPECT_TRUE(reply.headers.at("content-type").starts_with(content[0].first));
+      if (!content[0].first.ends_with("json")) continue;
       auto answered = JsonDocument::parse(reply.body, 64);
       ASSERT_TRUE(answered);
       check_schema(answered->root(), *content[0].second.required("schema"));

@@ -13,6 +13,7 @@ build_packages=(
   g++ # the package test compiles a consumer with the system's compiler
   git
   libclang-rt-19-dev
+  libcli11-dev
   libcurl4-openssl-dev
   libgrpc++-dev # opentelemetry-cpp-dev needs this and protobuf-compiler-grpc, but does not say so
   libgtest-dev

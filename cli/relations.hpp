@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <weir/cli/client.hpp>
+#include <weir/cli/output.hpp>
+
+namespace weir::cli {
+
+/// What is to be told of tables or views.
+struct RelationOptions {
+  ServerOptions server = {};
+  /// Empty: all of them.
+  std::string name = {};
+  bool shows_rows = false;
+  std::uint64_t limit = 100;
+  /// The `next` of a page.
+  std::string after = {};
+  std::optional<std::uint64_t> at = {};
+};
+
+Result<> show_tables(const RelationOptions& options, Output& output);
+Result<> show_views(const RelationOptions& options, Output& output);
+
+/// `resume`, `skip` or `rebuild`.
+struct RepairOptions {
+  ServerOptions server = {};
+  std::string name = {};
+  std::string how = {};
+};
+Result<> repair_view(const RepairOptions& options, Output& output);
+
+}  // namespace weir::cli

@@ -44,6 +44,10 @@ class Connection final : public Actor<CheckTime, Drain> {
   /// False if the connection is not to be used any more.
   Task<bool> answer();
   Task<Response> respond(Dispatch* dispatch);
+  /// Of a route that may take long.
+  Task<Response> run_watched(Dispatch* dispatch);
+  /// Lets who waits for something give up when the client has gone.
+  Task<> watch_client();
   Task<bool> flush();
   Task<> hang_up();
 

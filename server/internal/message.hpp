@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <weir/runtime/task.hpp>
 #include <weir/server/internal/problem.hpp>
 
 namespace weir::server::internal {
@@ -113,6 +115,8 @@ struct Response {
   std::vector<std::pair<std::string_view, std::string>> headers = {};  // names of constants
   std::uint64_t version = 0;  // of what was committed, for the audit log
   std::string trace = {};     // the same
+  /// What is done if nobody gets this answer. It then leaves at once, without waiting for others.
+  std::function<Task<>()> undo = {};
 };
 
 /// What surrounds an answer on the wire.

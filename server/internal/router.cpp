@@ -184,7 +184,8 @@ std::vector<Route> all_routes() {
   std::vector<Route> routes;
   for (const auto& group :
        {relation_routes(), view_routes(), write_routes(), log_routes(), system_routes(),
-        execution_routes(), execution_control_routes(), workflow_routes(), graph_routes()})
+        execution_routes(), execution_control_routes(), workflow_routes(), graph_routes(),
+        claim_routes(), lane_routes(), notice_routes()})
     routes.insert(routes.end(), group.begin(), group.end());
   return routes;
 }

@@ -157,11 +157,14 @@ Task<bool> Connection::answer() {
   const TimePoint begun = now();
   const Response response = co_await respond(&dispatch);
   const bool keeps_alive = request.keeps_alive && !drain_.is_cancelled();
-  append_response(output_, response,
-                  {.is_head = request.method() == "HEAD",
-                   .is_http_1_0 = request.is_http_1_0,
-                   .keeps_alive = keeps_alive,
-                   .date = date()});
+  const bool is_heard = !response.undo || !stream_->has_hung_up();
+  if (is_heard) {
+    append_response(output_, response,
+                    {.is_head = request.method() == "HEAD",
+                     .is_http_1_0 = request.is_http_1_0,
+                     .keeps_alive = keeps_alive,
+                     .date = date()});
+  }
   tell(*core_, {.request = &request,
                 .route = dispatch.route(),
                 .caller = &dispatch.caller(),
@@ -170,6 +173,11 @@ Task<bool> Connection::answer() {
                 .taken = now() - begun});
   if (response.subscription) {
     co_await serve_subscriber(response.subscription);
+    co_return false;
+  }
+  if (response.undo) {
+    if (is_heard && co_await flush()) co_return keeps_alive;
+    co_await response.undo();
     co_return false;
   }
   if (output_.size() > output_bytes_max && !co_await flush()) co_return false;
@@ -198,10 +206,11 @@ Task<Response> Connection::respond(Dispatch* dispatch) {
     if (auto prepared = dispatch->prepare()) {
       response = *std::move(prepared);
     } else {
+      const bool waits = dispatch->route()->waits;
       // What was asked before is not to wait for what comes later.
-      if (dispatch->route()->waits) static_cast<void>(co_await flush());
+      if (waits) static_cast<void>(co_await flush());
       deadline_ = TimePoint::max();
-      response = co_await dispatch->run();
+      response = co_await (waits ? run_watched(dispatch) : dispatch->run());
     }
   } catch (const std::exception& exception) {
     log_failure(*core_, request, exception.what());
@@ -211,6 +220,19 @@ Task<Response> Connection::respond(Dispatch* dispatch) {
   }
   add_trace_headers(response);
   co_return response;
+}
+
+Task<Response> Connection::run_watched(Dispatch* dispatch) {
+  TaskScope watch;
+  watch.spawn(watch_client());
+  Response response = co_await dispatch->run();
+  watch.cancel_all();
+  co_await watch.join();
+  co_return response;
+}
+
+Task<> Connection::watch_client() {
+  if (co_await stream_->hung_up()) drain_.cancel();
 }
 
 Task<bool> Connection::flush() {

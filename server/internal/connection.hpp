@@ -49,6 +49,10 @@ class Connection final : public Actor<CheckTime, Drain, News> {
   Task<bool> answer();
   Task<Response> respond(Dispatch* dispatch);
   Task<> serve_subscriber(std::shared_ptr<NewSubscription> wanted);
+  /// Of a route that may take long.
+  Task<Response> run_watched(Dispatch* dispatch);
+  /// Lets who waits for something give up when the client has gone.
+  Task<> watch_client();
   Task<bool> flush();
   Task<> hang_up();
 

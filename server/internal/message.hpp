@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <weir/runtime/task.hpp>
 #include <weir/server/internal/problem.hpp>
 
 namespace weir::server::internal {
@@ -122,6 +124,8 @@ struct Response {
   std::uint64_t version = 0;                           // of what was committed, for the audit log
   std::string trace = {};                              // the same
   std::shared_ptr<NewSubscription> subscription = {};  // what the connection becomes, with a 101
+  /// What is done if nobody gets this answer. It then leaves at once, without waiting for others.
+  std::function<Task<>()> undo = {};
 };
 
 /// Whether an answer has a body, also an empty one.

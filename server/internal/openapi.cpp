@@ -135,7 +135,7 @@ std::string print_openapi(const std::vector<Route>& routes) {
   json.key("securitySchemes").begin_object().key("bearer").begin_object();
   json.key("type").text("http").key("scheme").text("bearer").end_object().end_object();
   json.key("schemas").begin_object();
-  for (const auto group : {schemas(), workflow_schemas()})
+  for (const auto group : {schemas(), workflow_schemas(), claim_schemas()})
     for (const auto& [name, schema] : group) json.key(name).raw(expanded(schema));
   json.end_object().end_object().end_object();
   return text;

@@ -59,7 +59,8 @@ struct Call {
   const Route* route = nullptr;
   Caller caller = {};
   Target target = {};
-  /// Comes when the gateway drains: who waits for something gives up.
+  /// Comes when the gateway drains, or the client hangs up while a route waits: who waits for
+  /// something gives up.
   CancellationToken drain = {};
 
   /// A parameter of the path, decoded; it is UTF-8, as the router has seen.
@@ -85,6 +86,9 @@ std::vector<Route> execution_routes();
 std::vector<Route> execution_control_routes();
 std::vector<Route> workflow_routes();
 std::vector<Route> graph_routes();
+std::vector<Route> claim_routes();
+std::vector<Route> lane_routes();
+std::vector<Route> notice_routes();
 /// All of them.
 std::vector<Route> all_routes();
 

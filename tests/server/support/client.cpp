@@ -40,6 +40,12 @@ void Client::send(std::string_view bytes) {
 
 void Client::finish() { ::shutdown(socket_, SHUT_WR); }
 
+void Client::send_and_finish(std::string_view bytes) {
+  const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_MORE);
+  EXPECT_EQ(sent, static_cast<ssize_t>(bytes.size()));
+  finish();
+}
+
 bool Client::receive_more() {
   std::array<char, 16384> bytes;
   const auto count = ::recv(socket_, bytes.data(), bytes.size(), 0);

@@ -29,6 +29,8 @@ class Client {
   void send(std::string_view bytes);
   /// Nothing more comes from here.
   void finish();
+  /// Both at once: whoever has read these bytes sees the end.
+  void send_and_finish(std::string_view bytes);
   /// The next answer; `status` zero if the server has hung up instead.
   Reply receive(bool has_body = true);
   /// Whatever comes until the server hangs up.

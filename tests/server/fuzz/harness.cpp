@@ -1,4 +1,4 @@
-#include <weir/tests/fuzz/harness.hpp>
+#include <weir/tests/server/fuzz/harness.hpp>
 
 #include <algorithm>
 #include <condition_variable>

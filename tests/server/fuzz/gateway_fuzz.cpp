@@ -12,7 +12,7 @@
 #include <weir/server/internal/json_reader.hpp>
 #include <weir/server/internal/target.hpp>
 #include <weir/server/internal/websocket.hpp>
-#include <weir/tests/fuzz/harness.hpp>
+#include <weir/tests/server/fuzz/harness.hpp>
 
 namespace weir::server::fuzz {
 namespace {

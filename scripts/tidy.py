@@ -57,7 +57,7 @@ CORNERS = {
 ASIO_HEADER = "runtime/asio.hpp"
 
 # Folders under tests/ whose sources are not tests themselves.
-TEST_SUPPORT = {"package", "compile_fail", "support"}
+TEST_SUPPORT = {"package", "compile_fail", "fuzz", "support"}
 
 # Spelled in pieces, so that this file does not break its own rules.
 LEFTOVERS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")

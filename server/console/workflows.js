@@ -89,7 +89,7 @@ class Detail {
   #timeline = new Table('Timeline', [
     {title: 'Execution', first: true, value: (node) => node.kind, text: (node) => node.kind},
     {title: 'State', value: (node) => node.state, cell: () => badge(''), show: (cell, node) => setBadge(cell, node.state)},
-    {title: 'Attempt', numeric: true, rest: true, value: (node) => node.attempt ?? 0, text: (node) => String(node.attempt ?? '')},
+    {title: 'Attempts', numeric: true, rest: true, value: (node) => node.attempts, text: (node) => count(node.attempts)},
     {title: 'Started', numeric: true, rest: true, value: (node) => seconds(node.started), text: (node) => (node.started ? clock(node.started) : '')},
     {title: 'Took', numeric: true, value: (node) => took(node, this.#now), text: (node) => duration(took(node, this.#now))},
     {title: 'When', wide: true, cell: bar, show: (cell, node) => showBar(cell, {created: seconds(node.created),

@@ -55,6 +55,7 @@ class Pager {
     this.#next = next;
     this.#buttons[0].disabled = this.#trail.length === 1;
     this.#buttons[1].disabled = !next;
+    this.element.hidden = this.#buttons.every((button) => button.disabled);
   }
 }
 
@@ -118,7 +119,9 @@ class Detail {
     const isOver = graph.nodes.every((node) => node.ended);
     this.#span = {first: Math.min(...times), last: isOver ? Math.max(...times) : now};
     this.#draw(graph);
-    this.#timeline.show([...graph.nodes].sort((a, b) => (a.started ?? '~').localeCompare(b.started ?? '~')));
+    // Those that have not begun come last.
+    const begin = (node) => seconds(node.started) ?? Number.MAX_VALUE;
+    this.#timeline.show([...graph.nodes].sort((a, b) => begin(a) - begin(b)));
   }
 
   #draw({nodes, edges}) {
@@ -179,8 +182,7 @@ export class Workflows {
       panel('Executions', {class: 'wide'},
         h('div', {class: 'tools'}, h('label', {for: 'execution-state'}, 'Show'), select, this.#executionPager.element),
         this.#executionTable.element, this.#noExecutions),
-      panel('Workflows', {class: 'wide'}, h('div', {class: 'tools'}, this.#workflowPager.element),
-        this.#table.element, this.#noWorkflows));
+      panel('Workflows', {class: 'wide'}, this.#workflowPager.element, this.#table.element, this.#noWorkflows));
     this.element = h('div', {}, this.#none, this.list, this.#detail.element);
   }
 
@@ -222,8 +224,11 @@ export class Workflows {
   #showList() {
     this.#table.show(this.#workflows.workflows);
     this.#executionTable.show(this.#executions.executions);
-    this.#noWorkflows.hidden = this.#workflows.workflows.length > 0;
-    this.#noExecutions.hidden = this.#executions.executions.length > 0;
+    for (const [table, none, list] of [[this.#table, this.#noWorkflows, this.#workflows.workflows],
+      [this.#executionTable, this.#noExecutions, this.#executions.executions]]) {
+      table.element.hidden = list.length === 0;
+      none.hidden = list.length > 0;
+    }
     this.#workflowPager.took(this.#workflows.next);
     this.#executionPager.took(this.#executions.next);
   }

@@ -77,8 +77,9 @@ Finding = namedtuple("Finding", "path line rule message")
 class Tree:
     """The files of a repository by relative path, with what rules ask about them."""
 
-    def __init__(self, files):
+    def __init__(self, files, pictures=()):
         self.files = files
+        self.pictures = set(pictures)  # and whatever else is no text: only links know of them
 
     def matching(self, *suffixes):
         for path in sorted(self.files):
@@ -296,13 +297,14 @@ def check_quotes(tree):
 
 
 def check_links(tree):
-    folders = {os.path.dirname(path) for path in tree.files}
+    there = tree.pictures | set(tree.files)
+    folders = {os.path.dirname(path) for path in there}
     folders |= {parent for folder in folders for parent in map(str, Path(folder).parents)}
     for path, text in tree.matching(".md"):
         for number, line in enumerate(text.splitlines(), 1):
             for target in LINK.findall(line):
                 file = os.path.normpath(os.path.join(os.path.dirname(path), target))
-                if "://" not in target and file not in tree.files and file not in folders:
+                if "://" not in target and file not in there and file not in folders:
                     yield Finding(path, number, "links", f"{target} does not exist")
 
 
@@ -340,13 +342,15 @@ def list_files(root):
 
 
 def read_tree(root):
-    files = {}
+    files, pictures = {}, []
     for path in list_files(root):
         try:
             files[path] = Path(root, path).read_text(encoding="utf-8")
-        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
-            continue  # not text, or listed by git and deleted since
-    return Tree(files)
+        except UnicodeDecodeError:
+            pictures.append(path)
+        except (FileNotFoundError, IsADirectoryError):
+            continue  # listed by git and deleted since
+    return Tree(files, pictures)
 
 
 def main(arguments):

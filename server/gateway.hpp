@@ -70,7 +70,7 @@ struct DrainReport {
 
 /// Serves a database and its workflows over HTTP: tables, views, the change log and executions as
 /// JSON under `/api/v1`, with a description of itself at `/api/v1/openapi.json`; `/healthz`,
-/// `/readyz` and `/metrics`.
+/// `/readyz` and `/metrics`; at `/` the console, a page for browsers.
 ///
 ///     auto gateway = Gateway::start({&store, &database, &engine}).value();
 ///     std::printf("%s\n", gateway.url().c_str());

@@ -73,7 +73,7 @@ export function setBadge(element, state) {
 const tones = {
   ok: ['live', 'completed', 'succeeded', 'satisfied', 'open'],
   busy: ['active', 'running', 'backfilling', 'catching_up', 'ready', 'pending'],
-  wait: ['waiting', 'delayed', 'suspended', 'blocked', 'failing', 'paused', 'skipped', 'draining'],
+  wait: ['waiting', 'waiting_children', 'rate_limited', 'delayed', 'suspended', 'blocked', 'failing', 'paused', 'skipped', 'draining'],
   bad: ['quarantined', 'failed', 'cancelled', 'expired', 'impossible', 'stopping'],
 };
 

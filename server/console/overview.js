@@ -85,6 +85,7 @@ export class Overview {
   }
 
   show(model) {
+    if (model.flows) this.#graph.show(model);
     if (!model.overview) return;
     tiles.forEach((tile, index) => {
       const {value, most, drawing} = this.#tiles[index];
@@ -100,7 +101,6 @@ export class Overview {
         setText(row.children[1], first);
         setText(row.children[2], more);
       });
-    if (model.flows) this.#graph.show(model);
   }
 
   #showConcerns(found) {

@@ -55,6 +55,7 @@ class Pager {
     this.#next = next;
     this.#buttons[0].disabled = this.#trail.length === 1;
     this.#buttons[1].disabled = !next;
+    this.element.hidden = this.#buttons.every((button) => button.disabled);
   }
 }
 
@@ -89,7 +90,7 @@ class Detail {
   #timeline = new Table('Timeline', [
     {title: 'Execution', first: true, value: (node) => node.kind, text: (node) => node.kind},
     {title: 'State', value: (node) => node.state, cell: () => badge(''), show: (cell, node) => setBadge(cell, node.state)},
-    {title: 'Attempt', numeric: true, rest: true, value: (node) => node.attempt ?? 0, text: (node) => String(node.attempt ?? '')},
+    {title: 'Attempts', numeric: true, rest: true, value: (node) => node.attempts, text: (node) => count(node.attempts)},
     {title: 'Started', numeric: true, rest: true, value: (node) => seconds(node.started), text: (node) => (node.started ? clock(node.started) : '')},
     {title: 'Took', numeric: true, value: (node) => took(node, this.#now), text: (node) => duration(took(node, this.#now))},
     {title: 'When', wide: true, cell: bar, show: (cell, node) => showBar(cell, {created: seconds(node.created),
@@ -118,7 +119,9 @@ class Detail {
     const isOver = graph.nodes.every((node) => node.ended);
     this.#span = {first: Math.min(...times), last: isOver ? Math.max(...times) : now};
     this.#draw(graph);
-    this.#timeline.show([...graph.nodes].sort((a, b) => (a.started ?? '~').localeCompare(b.started ?? '~')));
+    // Those that have not begun come last.
+    const begin = (node) => seconds(node.started) ?? Number.MAX_VALUE;
+    this.#timeline.show([...graph.nodes].sort((a, b) => begin(a) - begin(b)));
   }
 
   #draw({nodes, edges}) {
@@ -179,8 +182,7 @@ export class Workflows {
       panel('Executions', {class: 'wide'},
         h('div', {class: 'tools'}, h('label', {for: 'execution-state'}, 'Show'), select, this.#executionPager.element),
         this.#executionTable.element, this.#noExecutions),
-      panel('Workflows', {class: 'wide'}, h('div', {class: 'tools'}, this.#workflowPager.element),
-        this.#table.element, this.#noWorkflows));
+      panel('Workflows', {class: 'wide'}, this.#workflowPager.element, this.#table.element, this.#noWorkflows));
     this.element = h('div', {}, this.#none, this.list, this.#detail.element);
   }
 
@@ -222,8 +224,11 @@ export class Workflows {
   #showList() {
     this.#table.show(this.#workflows.workflows);
     this.#executionTable.show(this.#executions.executions);
-    this.#noWorkflows.hidden = this.#workflows.workflows.length > 0;
-    this.#noExecutions.hidden = this.#executions.executions.length > 0;
+    for (const [table, none, list] of [[this.#table, this.#noWorkflows, this.#workflows.workflows],
+      [this.#executionTable, this.#noExecutions, this.#executions.executions]]) {
+      table.element.hidden = list.length === 0;
+      none.hidden = list.length > 0;
+    }
     this.#workflowPager.took(this.#workflows.next);
     this.#executionPager.took(this.#executions.next);
   }

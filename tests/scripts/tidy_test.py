@@ -103,6 +103,11 @@ EXAMPLES = {
 
 
 class Rules(unittest.TestCase):
+    def test_a_link_to_a_picture_leads_somewhere(self):
+        files = {"docs/a.md": "![what it shows](a.png)\n"}
+        self.assertEqual(rules_broken_by(files), {"links"})
+        self.assertEqual(list(tidy.findings(tidy.Tree(files, ["docs/a.png"]))), [])
+
     def test_each_fires_alone_on_its_example(self):
         for rule, (broken, _) in EXAMPLES.items():
             with self.subTest(rule):

@@ -77,6 +77,60 @@ UNNAMED = """(() => {
 })()"""
 
 
+# Graphs drawn from a seed, laid out: what is wrong with them.
+MODULES = """(async () => {
+  const {layOut} = await import('/console/layout.js');
+  const {Rates} = await import('/console/series.js');
+  const {compact, count, duration, rate} = await import('/console/format.js');
+  const wrong = [];
+  let state = 7;
+  const random = (most) => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return Math.floor((state / 2147483648) * most);
+  };
+  const size = {width: 100, height: 40, gap: 10, span: 50};
+  for (let round = 0; round < 300; ++round) {
+    const names = Array.from({length: random(30)}, (_, index) => `n${index}`);
+    const edges = [];
+    for (let index = 0; index < names.length * 1.5; ++index) {
+      const [a, b] = [random(names.length), random(names.length)].sort((one, other) => one - other);
+      if (a !== b) edges.push({from: names[a], to: names[b]});
+    }
+    const {places, ways, width, height} = layOut(names, edges, size);
+    const all = names.map((name) => places.get(name));
+    all.forEach((one, index) => {
+      if (one.x < 0 || one.y < -0.001 || one.x + size.width > width + 0.001 || one.y + size.height > height + 0.001) wrong.push(`${round}: out of the drawing`);
+      for (const other of all.slice(index + 1)) {
+        if (one.x === other.x && Math.abs(one.y - other.y) < size.height - 0.001) wrong.push(`${round}: two nodes overlap`);
+      }
+    });
+    ways.forEach((way, index) => {
+      const [begin, end] = [places.get(edges[index].from), places.get(edges[index].to)];
+      const fits = way[0].x === begin.x + size.width && Math.abs(way[0].y - begin.y - size.height / 2) < 0.001
+        && way.at(-1).x === end.x && Math.abs(way.at(-1).y - end.y - size.height / 2) < 0.001;
+      if (!fits) wrong.push(`${round}: an edge does not meet its nodes`);
+      if (way.some((point, at) => at > 0 && point.x <= way[at - 1].x)) wrong.push(`${round}: an edge goes back`);
+    });
+  }
+  const rates = new Rates();
+  const expect = (given, wanted) => { if (given !== wanted) wrong.push(`${given} is not ${wanted}`); };
+  rates.take(10, [['a', 100]]);
+  expect(rates.of('a'), null);
+  rates.take(12, [['a', '300']]);
+  expect(rates.of('a'), 100);
+  rates.take(13, [['a', 5]]);  // another process
+  expect(rates.of('a'), null);
+  rates.take(14, [['a', 15]]);
+  expect(rates.of('a'), 10);
+  rates.take(15, []);
+  expect(rates.of('a'), null);
+  for (const [given, wanted] of [[count(1234567), '1,234,567'], [compact(9999), '9,999'], [compact(12345), '12.3 k'],
+    [compact(1.5e6), '1.5 M'], [rate(null), '–'], [rate(0), '0'], [rate(3.14159), '3.1'], [duration(0), '0 ms'],
+    [duration(0.0123), '12 ms'], [duration(75), '1 min 15 s'], [duration(7260), '2 h 1 min'], [duration(null), '–']]) expect(given, wanted);
+  return wrong;
+})()"""
+
+
 def expect(condition, what, text=""):
     if not condition:
         raise chromium.Failure(f"{what}\n{text}")
@@ -347,6 +401,50 @@ def backfill(bench):
         expect_no_complaints(page)
 
 
+def workflow(bench):
+    """A workflow is found in the list, and shown as a graph and on a timeline that go on with it."""
+    with bench.server() as server:
+        page = bench.open(server.find(r"url (\S+)"))
+        page.wait_for(LIVE)
+        show(page, "workflows")
+        page.wait_for("/nightly report.*(blocked|running)/.test(document.querySelector('#section-workflows').textContent)")
+        bench.picture(page, "workflows")
+        page.evaluate("[...document.querySelectorAll('#section-workflows a')].find((link) => /workflows\\/./.test(link.hash)).click()")
+        states = """Object.fromEntries([...document.querySelectorAll('#section-workflows .node')].filter((node) => node.checkVisibility())
+          .map((node) => [node.querySelector('.line-0').textContent, node.querySelector('.line-1').textContent]))"""
+        page.wait_for(f"Object.keys({states}).length === 5")
+        expect(page.evaluate(states) == {"collect": "completed", "clean": "waiting", "price": "waiting",
+                                         "join": "waiting children", "publish": "waiting children"},
+               "other states", str(page.evaluate(states)))
+        # Each edge goes from the left to the right.
+        ways = page.evaluate("""[...document.querySelectorAll('#section-workflows .edge')].map((edge) =>
+          [edge.getPointAtLength(0).x, edge.getPointAtLength(1e6).x])""")
+        expect(len(ways) == 5 and all(begin < end for begin, end in ways), "edges go back", str(ways))
+        page.wait_for("document.querySelectorAll('#section-workflows .bar[data-tone=ok] .ran[width]').length === 1")
+        for _ in range(2):
+            server.tell("work")
+        page.wait_for(f"{states}.join === 'waiting' && {states}.price === 'completed'")
+        bench.picture(page, "workflow")
+        for width, theme in ((360, "dark"), (360, "light"), (1440, "dark")):
+            page.resize(width, 900)
+            page.set_theme(theme)
+            page.wait_for(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {theme})').matches")
+            expect(page.evaluate("document.documentElement.scrollWidth") <= width, f"{width} px: it scrolls to the side")
+            expect(not page.evaluate(CONTRAST), f"{width} px, {theme}: hard to read", "\n".join(page.evaluate(CONTRAST)))
+            bench.picture(page, f"workflow_{width}_{theme}", whole=True)
+        expect(not page.evaluate(UNNAMED), "without a name", "\n".join(page.evaluate(UNNAMED)))
+        expect_no_complaints(page)
+
+
+def modules(bench):
+    """Graphs of any shape are laid out without overlaps, and figures written as they should be."""
+    with bench.server() as server:
+        page = bench.open(server.find(r"url (\S+)"))
+        page.wait_for(LIVE)
+        wrong = page.evaluate(MODULES, awaits=True)
+        expect(not wrong, "wrong", "\n".join(wrong[:20]))
+
+
 def give_token(page, text):
     page.wait_for("document.getElementById('sign-in').open")
     page.evaluate("document.getElementById('token').focus()")
@@ -384,7 +482,17 @@ def tokens(bench):
         expect_no_complaints(page, ("401", "403"))
 
 
-CHECKS = {check.__name__: check for check in (live, layout, keyboard, restart, quarantine, backfill, tokens)}
+def picture(bench):
+    """No test: makes docs/console.png."""
+    with bench.shop("--port", "0") as shop:
+        page = bench.open(shop.find(r"gateway at (\S+)"), width=1240, height=790)
+        page.wait_for(LIVE)
+        # Until there is something to see in the lines.
+        page.wait_for("document.querySelector('.sparkline .line').getAttribute('d')?.split('L').length > 42")
+        bench.picture(page, "console")
+
+
+CHECKS = {check.__name__: check for check in (live, layout, keyboard, restart, quarantine, backfill, workflow, modules, tokens, picture)}
 
 
 def main():

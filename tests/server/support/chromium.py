@@ -56,9 +56,8 @@ class Browser:
                    "--disable-dev-shm-usage", "--disable-extensions", "--mute-audio",
                    "--disable-background-networking", "--disable-component-update",
                    "--disable-sync", "--hide-scrollbars", "--force-color-profile=srgb",
-                   f"--user-data-dir={self.folder.name}"]
-        if os.geteuid() == 0:
-            options.append("--no-sandbox")
+                   # It opens our own pages only, and containers have no sandbox to offer.
+                   "--no-sandbox", f"--user-data-dir={self.folder.name}"]
         with open(os.path.join(self.folder.name, "log"), "wb") as log:
             self.child = subprocess.Popen(
                 [program(), *options], pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=log,

@@ -9,6 +9,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <weir/cli/actors.hpp>
+#include <weir/cli/backup.hpp>
 #include <weir/cli/demo.hpp>
 #include <weir/cli/errc.hpp>
 #include <weir/cli/log.hpp>
@@ -77,6 +78,9 @@ class Grammar {
   void add_repairs(CLI::App* views);
   void add_actors();
   void add_log();
+  void add_savepoints();
+  void add_progress(CLI::App* to, ShowProgress& show);
+  void add_copies();
 
   CLI::App app_{description, "weir"};
   Invocation invocation_;
@@ -96,6 +100,8 @@ Grammar::Grammar() {
   add_repairs(app_.get_subcommand("views"));
   add_actors();
   add_log();
+  add_savepoints();
+  add_copies();
   for (CLI::App* each : app_.get_subcommands([](CLI::App*) { return true; })) each->footer("");
 }
 
@@ -270,6 +276,59 @@ void Grammar::add_log() {
       ->type_name("N")
       ->capture_default_str();
   add_server(log, options->server);
+}
+
+void Grammar::add_savepoints() {
+  auto listed = std::make_shared<SavepointOptions>();
+  CLI::App* savepoints =
+      add(app_, "savepoints", "Copies inside the directory of a store", listed, &list_savepoints);
+  add_server(savepoints, listed->server);
+  auto made = std::make_shared<SavepointOptions>();
+  CLI::App* make = add(*savepoints, "make", "Copy the store as it is", made, &make_savepoint);
+  make->add_option("name", made->name, "How it is called")->type_name("NAME")->required();
+  add_server(make, made->server);
+  auto removed = std::make_shared<SavepointOptions>();
+  CLI::App* remove = add(*savepoints, "remove", "Remove such a copy", removed, &remove_savepoint);
+  remove->add_option("name", removed->name, "The savepoint")->type_name("NAME")->required();
+  add_server(remove, removed->server);
+}
+
+void Grammar::add_progress(CLI::App* to, ShowProgress& show) {
+  static const std::map<std::string, ShowProgress> modes = {{"auto", ShowProgress::automatic},
+                                                            {"always", ShowProgress::always},
+                                                            {"never", ShowProgress::never}};
+  CLI::Option* option = to->add_option_function<std::string>(
+      "--progress", [&show](const std::string& mode) { show = modes.at(mode); },
+      "Whether to draw it: auto does on a terminal, after a second");
+  choose(option->type_name("MODE"), {"auto", "always", "never"});
+}
+
+void Grammar::add_copies() {
+  auto backup = std::make_shared<BackupOptions>();
+  CLI::App* made = add(app_, "backup", "Copy a store, also while it is served", backup, &back_up);
+  made->add_option("target", backup->target, "The directory to be made")
+      ->type_name("DIR")
+      ->required();
+  made->add_option("--directory", backup->directory, "The store")->type_name("DIR")->required();
+  add_progress(made, backup->show);
+  add_server(made, backup->server);
+
+  auto restored = std::make_shared<RestoreOptions>();
+  CLI::App* restoring = add(app_, "restore", "Make a store of a backup", restored, &restore);
+  restoring->add_option("backup", restored->backup, "The backup")->type_name("DIR")->required();
+  restoring->add_option("--directory", restored->directory, "The directory to be made")
+      ->type_name("DIR")
+      ->required();
+  add_progress(restoring, restored->show);
+
+  auto verified = std::make_shared<VerifyCommandOptions>();
+  CLI::App* verifying =
+      add(app_, "verify", "Read all of a store or a backup, and name the first fault", verified,
+          &verify_directory);
+  verifying->add_option("--directory", verified->directory, "A store that is not open, or a backup")
+      ->type_name("DIR")
+      ->required();
+  add_progress(verifying, verified->show);
 }
 
 std::vector<std::string> names_of(const CLI::App& app) {

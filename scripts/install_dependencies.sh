@@ -8,6 +8,7 @@ set -euo pipefail
 # backports suite, which is enabled only when one of them is missing.
 build_packages=(
   ccache
+  chromium # tests look at the console in it
   clang-19
   cmake
   g++ # the package test compiles a consumer with the system's compiler
@@ -61,7 +62,7 @@ Installs what is missing from the groups; without missing packages it does nothi
 and needs neither a network nor root.
 
 Groups:
-  build   compiler, build tools and libraries (the default)
+  build   compiler, build tools, libraries and what tests run (the default)
   check   clang-format and clang-tidy
   bench   the runtimes that benchmarks compare with, and valgrind
 

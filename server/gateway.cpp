@@ -23,6 +23,8 @@ GatewayCore::GatewayCore(Served served, GatewayOptions the_options, Access the_a
       openapi(print_openapi(router.routes())),
       acceptor(std::move(the_acceptor)),
       port(acceptor->port()),
+      started(system().now()),
+      started_at(store->version()),
       relations(store, database) {
   if (telemetry() && telemetry()->measures()) {
     durations = telemetry()->meter().histogram(

@@ -118,6 +118,9 @@ class Database {
   Task<Result<storage::Version>> fresh(Relation view, storage::Version version) const;
   /// None if it has just been made or dropped.
   std::optional<ViewStatus> status(const Relation& view) const;
+  /// Changes of its rows since the database was opened, as far as views have followed the log. An
+  /// update is two: the row that goes and the one that comes.
+  std::uint64_t rows_changed(const Relation& relation) const;
   /// What it does not show yet of the tables that it is made of, through however many views. None
   /// if they have not changed since. Reads the log from there.
   Task<Result<ViewLag>> lag(Relation view) const;

@@ -78,6 +78,12 @@ std::optional<ViewStatus> Database::status(const Relation& view) const {
   return status_of(*core_, view);
 }
 
+std::uint64_t Database::rows_changed(const Relation& relation) const {
+  if (!relation.is_view()) return core_->board->rows_changed(relation.id());
+  const auto status = core_->board->find(relation.id());
+  return status ? status->counts.rows_out : 0;
+}
+
 Task<Result<ViewLag>> Database::lag(Relation view) const {
   const auto core = core_;
   const auto status = status_of(*core, view);

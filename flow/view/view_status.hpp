@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <weir/runtime/clock.hpp>
 #include <weir/storage/version.hpp>
@@ -26,6 +27,8 @@ const char* to_string(ViewPhase phase) noexcept;
 struct ViewCounts {
   std::uint64_t cycles = 0;  // that it had something to do in
   std::uint64_t rows_in = 0;
+  /// Those of each source, in the order of `Relation::sources`; empty if there were none.
+  std::vector<std::uint64_t> rows_from = {};
   std::uint64_t rows_out = 0;    // changes of its rows
   std::uint64_t row_errors = 0;  // rows that could not be computed
   std::uint64_t late_rows = 0;

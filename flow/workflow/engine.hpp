@@ -254,6 +254,12 @@ class Engine {
   Task<Result<ExecutionPage>> list_executions(ExecutionFilter filter,
                                               std::optional<ExecutionId> after = {},
                                               std::size_t limit = 100) const;
+  /// Those of them that are there, in this order, all as of one moment: what `describe` gives.
+  Task<Result<std::vector<ExecutionInfo>>> executions(std::vector<ExecutionId> ids) const;
+  Task<Result<std::vector<WorkflowInfo>>> workflows(std::vector<WorkflowId> ids) const;
+  /// Into any of these, in their order, as of one moment.
+  Task<Result<std::vector<EdgeInfo>>> edges(WorkflowId workflow,
+                                            std::vector<ExecutionId> downstreams) const;
 
   // Looking after it.
   /// Counts the executions of workflows anew, and puts counters right that differ.

@@ -108,4 +108,47 @@ Task<Result<EdgeGroupPage>> Engine::edge_groups(WorkflowId workflow,
   });
 }
 
+Task<Result<std::vector<ExecutionInfo>>> Engine::executions(std::vector<ExecutionId> ids) const {
+  return run(core_, [ids = std::move(ids)](Draft& draft) -> Result<std::vector<ExecutionInfo>> {
+    std::vector<ExecutionInfo> found;
+    for (const ExecutionId& id : ids) {
+      const Execution* execution = draft.find<Execution>(id);
+      const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
+      if (execution == nullptr || spec == nullptr) continue;
+      found.push_back({id, *spec, *execution, execution->public_state()});
+    }
+    return found;
+  });
+}
+
+Task<Result<std::vector<WorkflowInfo>>> Engine::workflows(std::vector<WorkflowId> ids) const {
+  return run(core_, [ids = std::move(ids)](Draft& draft) -> Result<std::vector<WorkflowInfo>> {
+    std::vector<WorkflowInfo> found;
+    for (const WorkflowId& id : ids) {
+      if (const Workflow* workflow = draft.find<Workflow>(id))
+        found.push_back({id, *workflow, workflow->progress()});
+    }
+    return found;
+  });
+}
+
+Task<Result<std::vector<EdgeInfo>>> Engine::edges(WorkflowId workflow,
+                                                  std::vector<ExecutionId> downstreams) const {
+  return run(core_,
+             [workflow,
+              downstreams = std::move(downstreams)](Draft& draft) -> Result<std::vector<EdgeInfo>> {
+               std::vector<EdgeInfo> found;
+               for (const ExecutionId& id : downstreams) {
+                 const Links* links = draft.find<Links>(id);
+                 if (links == nullptr) continue;
+                 for (const EdgeId& edge_id : links->in) {
+                   const Edge* edge = draft.find<Edge>(edge_id);
+                   if (edge != nullptr && edge->workflow == workflow)
+                     found.push_back({edge_id, *edge});
+                 }
+               }
+               return found;
+             });
+}
+
 }  // namespace weir::flow::workflow

@@ -208,6 +208,7 @@ void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
                           target.type->name,
                           name_of(target),
                           {target.id.load(std::memory_order_relaxed)}};
+  recent_dead_letters.add(letter, now_ns());
   if (options.on_dead_letter) {
     call_hook(letter);
     return;

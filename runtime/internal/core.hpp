@@ -10,6 +10,7 @@
 #include <weir/runtime/actor_system_options.hpp>
 #include <weir/runtime/clock.hpp>
 #include <weir/runtime/internal/cell.hpp>
+#include <weir/runtime/internal/dead_letter_log.hpp>
 #include <weir/runtime/internal/line_limiter.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
@@ -87,6 +88,7 @@ struct Core {
   std::int64_t wall_offset_ns = 0;            // from the clock to nanoseconds since 1970
   std::atomic<std::uint64_t> outside_random;  // for threads that are not workers
   std::atomic<std::uint64_t> dead_letters[dead_letter_reasons]{};  // of other threads
+  DeadLetterLog recent_dead_letters;
   LineLimiter printed[dead_letter_reasons];
   std::atomic<std::uint32_t> reporting{0};  // other threads inside a hook
   std::atomic<bool> has_ended{false};       // and no hook may be called

@@ -31,6 +31,10 @@ weir::Result<> set(Options& options, const std::string& name, const std::string&
     const auto number = parse_number(value, 1e6);
     if (!number) return wrong("--seconds is '" + value + "', and not a number of seconds");
     options.seconds = std::chrono::seconds(static_cast<int>(*number));
+  } else if (name == "--port") {
+    const auto number = parse_number(value, 65'535);
+    if (!number) return wrong("--port is '" + value + "', not from 0 to 65535");
+    options.port = static_cast<std::uint16_t>(*number);
   } else {
     const auto number = parse_number(value, 1e5);
     if (!number) return wrong("--orders-per-second is '" + value + "', not from 0 to 100000");
@@ -40,7 +44,8 @@ weir::Result<> set(Options& options, const std::string& name, const std::string&
 }
 
 bool takes_value(std::string_view name) {
-  return name == "--directory" || name == "--seconds" || name == "--orders-per-second";
+  return name == "--directory" || name == "--seconds" || name == "--orders-per-second" ||
+         name == "--port";
 }
 
 }  // namespace
@@ -57,7 +62,7 @@ std::filesystem::path default_directory() {
 
 const char* const usage =
     R"(Usage: weir_sample_shop [--seconds N] [--report] [--orders-per-second N] [--directory DIR]
-                        [--fresh]
+                        [--port N] [--fresh]
 
 A small shop: customers order, views follow, and each paid order is charged and shipped once.
 Ctrl-C ends it; started again it goes on where it was, also after `kill -9`.
@@ -67,6 +72,7 @@ Ctrl-C ends it; started again it goes on where it was, also after `kill -9`.
                          tables and compares; the exit code is 0 only if all of it is right
   --orders-per-second N  how many customers come: 200
   --directory DIR        where its data is: weir-shop in $XDG_STATE_HOME or ~/.local/state
+  --port N               where its console and its API are: 8080, or any if that is taken
   --fresh                forgets what is there
 
 With OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 everything is traced; docs/operations has the

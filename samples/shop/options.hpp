@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@ struct Options {
   bool begins_anew = false;
   double orders_per_second = 200;
   std::optional<std::chrono::seconds> seconds = {};  // none: until it is told to end
+  std::optional<std::uint16_t> port = {};            // of the gateway; none: the usual one, or any
   bool verifies = false;
   bool asks_for_help = false;
 };

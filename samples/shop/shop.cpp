@@ -30,8 +30,10 @@ using weir::flow::workflow::Worker;
 using weir::server::Gateway;
 using weir::storage::Store;
 
-/// The shop over HTTP, for this machine alone: at the usual port, or at any if that is taken.
-Result<Gateway> open_gateway(weir::server::Served served) {
+/// The shop over HTTP, for this machine alone: at the port that was asked for, or else at the usual
+/// one, or at any if that is taken.
+Result<Gateway> open_gateway(weir::server::Served served, std::optional<std::uint16_t> port) {
+  if (port) return Gateway::start(served, {.port = *port});
   Result<Gateway> gateway = Gateway::start(served);
   const bool is_taken = !gateway && gateway.error() == weir::server::Errc::cannot_listen;
   return is_taken ? Gateway::start(served, {.port = 0}) : std::move(gateway);
@@ -111,7 +113,7 @@ Task<Result<bool>> keep_shop(Store* store, Options options) {
   WEIR_CO_TRY(starter, co_await on_change(&engine, &database, "paid", checkout_of_paid_order()));
   WEIR_CO_TRY(begin, co_await read_figures(store, &database, tables));
 
-  WEIR_CO_TRY(gateway, open_gateway({store, &database, &engine}));
+  WEIR_CO_TRY(gateway, open_gateway({store, &database, &engine}, options.port));
   Screen screen(gateway.url());
   co_await trade(store, &database, tables, options, &screen);
 

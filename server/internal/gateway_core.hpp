@@ -42,6 +42,8 @@ struct GatewayCore {
   const std::string openapi;
   const std::shared_ptr<Acceptor> acceptor;
   const std::uint16_t port;
+  const TimePoint started;
+  const storage::Version started_at;
   telemetry::Histogram durations;
 
   RelationCache relations;

@@ -40,12 +40,13 @@ void append_response(std::string& out, const Response& response, const ResponseF
   out += phrase_of(response.status);
   out += "\r\n";
   append_header(out, "Date", frame.date);
-  if (response.status != 204) {
+  if (has_body(response.status)) {
     append_header(out, "Content-Type", response.type);
     append_header(out, "Content-Length", std::to_string(response.body.size()));
   }
-  // What is answered depends on the moment and the caller, and is never a page to be guessed at.
-  out += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+  append_header(out, "Cache-Control", response.cache);
+  // Its type is what it says, and never to be guessed at.
+  append_header(out, "X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : response.headers) append_header(out, name, value);
   if (!frame.keeps_alive) {
     out += "Connection: close\r\n";
@@ -53,7 +54,7 @@ void append_response(std::string& out, const Response& response, const ResponseF
     out += "Connection: keep-alive\r\n";
   }
   out += "\r\n";
-  if (!frame.is_head && response.status != 204) out += response.body;
+  if (!frame.is_head && has_body(response.status)) out += response.body;
 }
 
 }  // namespace weir::server::internal

@@ -110,10 +110,15 @@ struct Response {
   std::string_view type = json_type;  // of constants
   std::string body = {};
   std::string problem_code = {};
+  /// What is answered depends on the moment and the caller, unless somebody says otherwise.
+  std::string_view cache = "no-store";                                 // of constants
   std::vector<std::pair<std::string_view, std::string>> headers = {};  // names of constants
   std::uint64_t version = 0;  // of what was committed, for the audit log
   std::string trace = {};     // the same
 };
+
+/// Whether an answer has a body, also an empty one.
+constexpr bool has_body(int status) noexcept { return status != 204 && status != 304; }
 
 /// What surrounds an answer on the wire.
 struct ResponseFrame {

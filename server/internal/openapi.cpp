@@ -75,7 +75,8 @@ void write_parameters(JsonWriter& json, const Route& route) {
 void write_responses(JsonWriter& json, const Route& route) {
   const bool has_content = !route.response.empty() || route.response_type != json_type;
   json.key("responses").begin_object();
-  json.key(has_content ? "200" : "204").begin_object().key("description").text("Done.");
+  const char* status = route.creates ? "201" : "200";
+  json.key(has_content ? status : "204").begin_object().key("description").text("Done.");
   if (has_content) write_content(json, route.response_type, route.response);
   json.end_object().key("default").begin_object().key("description").text("Why it was not done.");
   write_content(json, "application/problem+json", "Problem");
@@ -108,7 +109,7 @@ std::string print_openapi(const std::vector<Route>& routes) {
   JsonWriter json(&text);
   json.begin_object().key("openapi").text("3.1.0").key("info").begin_object();
   json.key("title").text("Weir").key("version").text("1");
-  json.key("description").text("Tables, views and the change log of a Weir database.");
+  json.key("description").text("Tables, views, the change log and workflows of a Weir database.");
   json.end_object().key("paths").begin_object();
   for (const auto& [path, operations] : paths) {
     json.key(path).begin_object();
@@ -119,7 +120,8 @@ std::string print_openapi(const std::vector<Route>& routes) {
   json.key("securitySchemes").begin_object().key("bearer").begin_object();
   json.key("type").text("http").key("scheme").text("bearer").end_object().end_object();
   json.key("schemas").begin_object();
-  for (const auto& [name, schema] : schemas()) json.key(name).raw(expanded(schema));
+  for (const auto group : {schemas(), workflow_schemas()})
+    for (const auto& [name, schema] : group) json.key(name).raw(expanded(schema));
   json.end_object().end_object().end_object();
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include <weir/flow/data/errc.hpp>
 #include <weir/flow/view/errc.hpp>
+#include <weir/flow/workflow/errc.hpp>
 #include <weir/server/internal/json_writer.hpp>
 #include <weir/storage/errc.hpp>
 
@@ -14,6 +15,7 @@ namespace {
 using ViewErrc = flow::view::Errc;
 using DataErrc = flow::data::Errc;
 using StorageErrc = storage::Errc;
+using WorkflowErrc = flow::workflow::Errc;
 
 struct Known {
   int status;
@@ -69,6 +71,39 @@ Known known(StorageErrc code) noexcept {
   }
 }
 
+Known known(WorkflowErrc code) noexcept {
+  switch (code) {
+    case WorkflowErrc::invalid_argument: return {422, "invalid_argument"};
+    case WorkflowErrc::not_found: return {404, "not_found"};
+    case WorkflowErrc::already_exists: return {409, "already_exists"};
+    case WorkflowErrc::idempotency_mismatch: return {409, "idempotency_mismatch"};
+    case WorkflowErrc::too_large: return {413, "too_large"};
+    case WorkflowErrc::wrong_state: return {409, "wrong_state"};
+    case WorkflowErrc::execution_not_active: return {409, "execution_not_active"};
+    case WorkflowErrc::lease_revoked: return {409, "lease_revoked"};
+    case WorkflowErrc::lease_expired: return {409, "lease_expired"};
+    case WorkflowErrc::stale_lease: return {409, "stale_lease"};
+    case WorkflowErrc::invalid_token: return {403, "invalid_token"};
+    case WorkflowErrc::foreign_handle: return {422, "malformed_handle"};
+    case WorkflowErrc::workflow_sealed: return {409, "workflow_sealed"};
+    case WorkflowErrc::stale_revision: return {409, "stale_revision"};
+    case WorkflowErrc::cycle: return {422, "cycle"};
+    case WorkflowErrc::policy_fixed: return {409, "policy_fixed"};
+    case WorkflowErrc::group_fired: return {409, "group_fired"};
+    case WorkflowErrc::unsupported_policy: return {422, "unsupported_policy"};
+    case WorkflowErrc::limit_reached: return {409, "limit_reached"};
+    case WorkflowErrc::retry_exhausted: return {503, "retry_exhausted"};
+    case WorkflowErrc::unavailable: return {503, "unavailable"};
+    case WorkflowErrc::corruption: return {500, "corruption"};
+    case WorkflowErrc::closed: return {503, "closed"};
+    case WorkflowErrc::overtaken: return {410, "overtaken"};
+    // Of durable coroutines inside the process.
+    case WorkflowErrc::step_failed:
+    case WorkflowErrc::code_changed: return {500, "internal"};
+  }
+  return {500, "internal"};
+}
+
 Known known(weir::Errc code) noexcept {
   switch (code) {
     case weir::Errc::full: return {503, "overloaded"};
@@ -83,6 +118,8 @@ Known known(weir::Errc code) noexcept {
 Known known(const std::error_code& code) noexcept {
   if (code.category() == flow::view::view_category()) return known(ViewErrc(code.value()));
   if (code.category() == flow::data::data_category()) return known(DataErrc(code.value()));
+  if (code.category() == flow::workflow::workflow_category())
+    return known(WorkflowErrc(code.value()));
   if (code.category() == storage::engine::storage_category())
     return known(StorageErrc(code.value()));
   if (code.category() == runtime_category()) return known(weir::Errc(code.value()));
@@ -92,7 +129,9 @@ Known known(const std::error_code& code) noexcept {
 constexpr std::array phrases = std::to_array<std::pair<int, std::string_view>>({
     {100, "Continue"},
     {200, "OK"},
+    {201, "Created"},
     {204, "No Content"},
+    {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},

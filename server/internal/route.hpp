@@ -45,6 +45,8 @@ struct Route {
   std::string_view response = {};
   /// What is answered, if it is not JSON.
   std::string_view response_type = json_type;
+  /// The status is 201.
+  bool creates = false;
   Handler handle = nullptr;
 };
 
@@ -70,10 +72,16 @@ struct Call {
 
 // What there is, by what it is about.
 std::vector<Route> system_routes();
+std::vector<Route> overview_routes();
+std::vector<Route> console_routes();
 std::vector<Route> relation_routes();
 std::vector<Route> view_routes();
 std::vector<Route> write_routes();
 std::vector<Route> log_routes();
+std::vector<Route> execution_routes();
+std::vector<Route> execution_control_routes();
+std::vector<Route> workflow_routes();
+std::vector<Route> graph_routes();
 /// All of them.
 std::vector<Route> all_routes();
 

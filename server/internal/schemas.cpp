@@ -221,6 +221,122 @@ constexpr std::pair<std::string_view, std::string_view> all[] = {
     }
   }
 })"},
+    {"Overview", R"({
+  "type": "object",
+  "required": ["name", "time", "uptime_seconds", "version", "commits", "rows_changed",
+               "lag_versions", "lag_seconds", "views", "actors", "mailbox_depth",
+               "messages_handled", "restarts", "dead_letters", "executions", "connections",
+               "threads", "resident_bytes", "cpu_seconds"],
+  "properties": {
+    "name": {"type": "string"},
+    "time": {"type": "string", "format": "date-time"},
+    "uptime_seconds": {"type": "number"},
+    "version": "@Integer",
+    "commits": "@Integer",
+    "rows_changed": "@Integer",
+    "lag_versions": "@Integer",
+    "lag_seconds": {"type": "number", "description": "of the view that is the furthest behind"},
+    "views": {
+      "type": "object",
+      "required": ["total", "behind", "filling", "quarantined"],
+      "additionalProperties": {"type": "integer"}
+    },
+    "actors": {"type": "integer"},
+    "mailbox_depth": "@Integer",
+    "messages_handled": "@Integer",
+    "restarts": "@Integer",
+    "dead_letters": "@Integer",
+    "executions": {
+      "type": ["object", "null"],
+      "description": "null without workflows",
+      "required": ["waiting", "delayed", "active", "suspended", "claims", "retries",
+                   "leases_expired"]
+    },
+    "connections": {"type": "integer"},
+    "threads": {"type": "integer"},
+    "resident_bytes": "@Integer",
+    "cpu_seconds": {"type": "number"}
+  }
+})"},
+    {"FlowNode", R"({
+  "type": "object",
+  "required": ["name", "kind", "mode", "rows_in", "rows_out", "state", "progress"],
+  "properties": {
+    "name": {"type": "string"},
+    "kind": {"enum": ["table", "view", "ring_buffer", "series"]},
+    "mode": {"enum": ["deferred", "transactional", null]},
+    "rows_in": "@Integer",
+    "rows_out": "@Integer",
+    "state": {"type": ["string", "null"], "description": "the phase of a view"},
+    "position": "@Integer",
+    "lag_versions": {
+      "oneOf": ["@Integer"],
+      "description": "commits to the store that it has not seen, whatever they changed"
+    },
+    "lag_seconds": {"type": "number", "description": "how long ago the first of those was"},
+    "error": {"type": "string"},
+    "failures": {"type": "integer"},
+    "waits_for": {"type": "string"},
+    "stopped": {"type": "boolean"},
+    "skipped": "@Integer",
+    "exact": {"type": "boolean"},
+    "row_errors": "@Integer",
+    "state_bytes": "@Integer",
+    "progress": {
+      "type": ["object", "null"],
+      "description": "of rows that were there before the view; rows_total is 0 if it is not known",
+      "required": ["rows_done", "rows_total", "rate", "seconds_left"],
+      "properties": {
+        "rows_done": "@Integer",
+        "rows_total": "@Integer",
+        "rate": {"type": "number"},
+        "seconds_left": {"type": ["number", "null"]}
+      }
+    }
+  }
+})"},
+    {"Flows", R"({
+  "type": "object",
+  "required": ["nodes", "edges"],
+  "properties": {
+    "nodes": {"type": "array", "items": "@FlowNode"},
+    "edges": {
+      "type": "array",
+      "items": {
+        "type": "object",
+        "required": ["from", "to", "rows"],
+        "properties": {
+          "from": {"type": "string"},
+          "to": {"type": "string"},
+          "rows": "@Integer"
+        }
+      }
+    }
+  }
+})"},
+    {"DeadLetters", R"({
+  "type": "object",
+  "required": ["total", "counts", "newest"],
+  "properties": {
+    "total": "@Integer",
+    "counts": {"type": "object", "description": "by reason"},
+    "newest": {
+      "type": "array",
+      "items": {
+        "type": "object",
+        "required": ["reason", "message", "actor_type", "actor_name", "actor", "time"],
+        "properties": {
+          "reason": {"type": "string"},
+          "message": {"type": "string"},
+          "actor_type": {"type": "string"},
+          "actor_name": {"type": "string"},
+          "actor": "@Integer",
+          "time": {"type": "string", "format": "date-time"}
+        }
+      }
+    }
+  }
+})"},
     {"Savepoint", R"({
   "type": "object",
   "required": ["name", "version", "time", "files", "bytes"],

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/introspection.hpp>
 #include <weir/runtime/sleep.hpp>
 
 #include <weir/tests/runtime/support.hpp>
@@ -54,6 +55,31 @@ TEST(DeadLetter, NamesTheMessageItsReceiverAndTheReason) {
   EXPECT_EQ(letters[0].actor, sink.id());
   EXPECT_EQ(system.dead_letters().of(DeadLetterReason::actor_stopped), 1u);
   EXPECT_EQ(system.dead_letters().total(), 1u);
+}
+
+TEST(DeadLetter, IsRememberedForAWhileTheNewestFirst) {
+  Reports reports;
+  ActorSystem system(reports.options());
+  EXPECT_TRUE(recent_dead_letters(system).empty());
+  auto sink = system.spawn<Sink>(SpawnOptions{.name = std::string(100, 'n')});
+  auto last = system.spawn<Sink>();
+  for (auto* one : {&sink, &last}) {
+    one->stop();
+    await_end(system, *one);
+  }
+  for (std::size_t i = 0; i < recent_dead_letters_max; ++i) sink.send<Note>(1);
+  last.send<Note>(1);
+  const std::vector<RecentDeadLetter> letters = recent_dead_letters(system);
+  ASSERT_EQ(letters.size(), recent_dead_letters_max);
+  EXPECT_EQ(letters[0].actor, last.id());
+  EXPECT_EQ(letters[0].actor_name, "");
+  EXPECT_EQ(letters[0].reason, DeadLetterReason::actor_stopped);
+  EXPECT_NE(letters[0].message.find("Note"), std::string::npos);
+  EXPECT_NE(letters[0].actor_type.find("Sink"), std::string::npos);
+  EXPECT_EQ(letters[1].actor, sink.id());
+  EXPECT_EQ(letters[1].actor_name.find_first_not_of('n'), std::string::npos);
+  EXPECT_LT(letters[1].actor_name.size(), 100u);
+  EXPECT_GE(letters.back().age, letters.front().age);
 }
 
 TEST(DeadLetter, IsPrintedWhenNobodyListens) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/actor_info.hpp>
+#include <weir/runtime/introspection.hpp>
 #include <weir/runtime/phase.hpp>
 #include <weir/runtime/simulation.hpp>
 #include <weir/runtime/sleep.hpp>
@@ -215,6 +216,21 @@ TEST(Introspection, MissesNobodyWhoStaysWhileOthersComeAndGo) {
   }
   ends = true;
   others.join();
+}
+
+TEST(Introspection, TotalsHaveActorsThatEndedToo) {
+  Simulation simulation;
+  ActorSystem& system = simulation.system();
+  EXPECT_EQ(totals_of(system).restarts, 0u);
+  const std::uint64_t before = totals_of(system).messages_handled;
+  {
+    auto plain = system.spawn<Plain>();
+    for (int i = 0; i < 10; ++i) plain.send<Item>();
+    plain.stop(Stop::when_drained);
+    simulation.run_for(1s);
+    EXPECT_FALSE(plain.is_alive());
+  }
+  EXPECT_GE(totals_of(system).messages_handled, before + 10);
 }
 
 }  // namespace

@@ -182,8 +182,9 @@ class Coordinator final
     std::vector<RelationChanges> changes = {};
     std::map<std::uint64_t, std::vector<FlowTask::Chunk>> chunks = {};
     storage::Version position = {};
-    std::map<std::uint64_t, Progress> progress = {};  // when it is committed
-    std::set<std::uint64_t> ticks = {};               // flows whose time has come
+    std::map<std::uint64_t, Progress> progress = {};   // when it is committed
+    std::set<std::uint64_t> ticks = {};                // flows whose time has come
+    std::map<std::uint64_t, std::uint64_t> rows = {};  // changed, of relations that no flow keeps
     std::map<std::uint64_t, bool> ready = {};  // transactional views: whether they may be seen
     std::map<std::uint64_t, Error> unreadable = {};  // relations whose changes are not known
     /// What flows that are behind take: versions after the first, up to and with the second.

@@ -79,6 +79,7 @@ void Coordinator::remove_relation(std::uint64_t id) {
   by_space_.erase(at->second->rows.id());
   relations_.erase(at);
   ready_.erase(id);
+  board_->forget_rows(id);
   const auto flow = flows_.find(id);
   if (flow == flows_.end()) return;
   for (const SourceEntry& source : flow->second.definition->sources())

@@ -18,6 +18,14 @@ namespace {
 /// Positions that a restart may have to go through again although nothing came of them.
 constexpr std::uint64_t checkpoint_lag_max = 1'000;
 
+/// As a batch has them: an update is two.
+std::uint64_t rows_of(const storage::SpaceChanges& changes) {
+  std::uint64_t rows = 0;
+  for (const storage::Change& change : changes)
+    rows += change.kind == storage::ChangeKind::update ? 2 : 1;
+  return rows;
+}
+
 }  // namespace
 
 /// One cycle over the next records, none after `until`. False if there are none.
@@ -65,6 +73,7 @@ Result<Coordinator::Cycle> Coordinator::collect(
       changes_in += changes.size();
       const auto known = by_space_.find(changes.space());
       if (known == by_space_.end() || flows_.contains(known->second)) continue;
+      cycle.rows[known->second] += rows_of(changes);
       const auto readers = readers_.find(known->second);
       if (readers == readers_.end() || readers->second.empty()) continue;
       const RelationInfo& relation = *relations_.at(known->second);

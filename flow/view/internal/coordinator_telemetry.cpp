@@ -65,19 +65,14 @@ void Coordinator::count(const Cycle& cycle, const std::vector<FlowOutcome>& outc
   for (const FlowOutcome& outcome : outcomes) {
     ViewCounts& known = flows_.at(outcome.flow).counts;
     if (outcome.result) {
-      ++known.cycles;
-      known.rows_in += outcome.result->rows_in;
-      known.rows_out += outcome.result->changes.size();
-      known.row_errors += outcome.result->counts.row_errors;
-      known.late_rows += outcome.result->counts.late_rows;
-      known.state_bytes = outcome.result->state_bytes;
+      add_result(known, *outcome.result);
       if (cycle.work == FailedWork::rows) known.backfill_rows += backfill_rows(cycle, outcome.flow);
-      if (outcome.result->row_error) known.row_error = outcome.result->row_error->message();
     }
     // The others are published with what became of them.
     if (!cycle.progress.contains(outcome.flow)) counts.emplace_back(outcome.flow, known);
   }
   board_->count(counts);
+  board_->count_rows(cycle.rows);
   if (options_.cycle_duration != nullptr && !outcomes.empty())
     options_.cycle_duration->record(std::chrono::duration<double>(duration).count());
 }

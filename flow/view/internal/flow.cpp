@@ -96,12 +96,12 @@ Result<FlowResult> Flow::run(const Work& work, bool may_wait) {
   if (!result) return std::move(result).error();
   auto rows = write_rows(*result);
   if (!rows) return std::move(rows).error();
-  std::size_t rows_in = 0;
-  for (const Input& input : work.inputs) rows_in += input.batch.size();
+  std::vector<std::size_t> rows_from(schemas_.size());
+  for (const Input& input : work.inputs) rows_from[input.source] += input.batch.size();
   return FlowResult{.changes = *std::move(result),
                     .rows = *std::move(rows),
                     .state = graph_->state().writes(),
-                    .rows_in = rows_in,
+                    .rows_from = std::move(rows_from),
                     .counts = graph_->pending_counts(),
                     .row_error = graph_->pending_row_error(),
                     .state_bytes = graph_->state().memory()};

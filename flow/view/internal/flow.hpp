@@ -25,7 +25,7 @@ struct FlowResult {
   data::ChangeBatch changes;
   std::vector<RowWrite> rows;
   std::vector<operators::State::Write> state;
-  std::size_t rows_in = 0;
+  std::vector<std::size_t> rows_from = {};  // that it was given, by source
   operators::Counts counts = {};
   std::optional<Error> row_error = {};  // one of those that are counted
   std::size_t state_bytes = 0;          // in memory, before the cycle

@@ -39,6 +39,23 @@ class FlowBoard {
       if (at != views_.end()) at->second.counts = now;
     }
   }
+  /// Of one view, whoever runs it.
+  void set_counts(std::uint64_t view, const ViewCounts& now) {
+    const std::scoped_lock lock(mutex_);
+    const auto at = views_.find(view);
+    if (at != views_.end()) at->second.counts = now;
+  }
+  /// Changes of relations that no flow keeps, by their numbers.
+  void count_rows(const std::map<std::uint64_t, std::uint64_t>& rows) {
+    if (rows.empty()) return;
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [relation, count] : rows) rows_[relation] += count;
+  }
+  std::uint64_t rows_changed(std::uint64_t relation) const {
+    const std::scoped_lock lock(mutex_);
+    const auto at = rows_.find(relation);
+    return at == rows_.end() ? 0 : at->second;
+  }
   std::uint64_t cycles() const {
     const std::scoped_lock lock(mutex_);
     return cycles_;
@@ -47,6 +64,10 @@ class FlowBoard {
   std::map<std::uint64_t, ViewStatus> all() const {
     const std::scoped_lock lock(mutex_);
     return views_;
+  }
+  void forget_rows(std::uint64_t relation) {
+    const std::scoped_lock lock(mutex_);
+    rows_.erase(relation);
   }
   void erase(std::uint64_t view) {
     const std::scoped_lock lock(mutex_);
@@ -79,6 +100,7 @@ class FlowBoard {
   mutable std::mutex mutex_;
   // Guarded by `mutex_`.
   std::map<std::uint64_t, ViewStatus> views_;
+  std::map<std::uint64_t, std::uint64_t> rows_;
   storage::Version position_;
   std::uint64_t cycles_ = 0;
 

@@ -55,6 +55,20 @@ void describe(Span& span, const Flow& flow, const Flow::Work& work,
 
 }  // namespace
 
+void add_result(ViewCounts& counts, const FlowResult& result) {
+  ++counts.cycles;
+  counts.rows_from.resize(result.rows_from.size());
+  for (std::size_t source = 0; source < result.rows_from.size(); ++source) {
+    counts.rows_from[source] += result.rows_from[source];
+    counts.rows_in += result.rows_from[source];
+  }
+  counts.rows_out += result.changes.size();
+  counts.row_errors += result.counts.row_errors;
+  counts.late_rows += result.counts.late_rows;
+  counts.state_bytes = result.state_bytes;
+  if (result.row_error) counts.row_error = result.row_error->message();
+}
+
 Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& task,
                                            std::span<const RelationChanges> tables,
                                            std::span<const RelationChanges> views) {

@@ -8,6 +8,7 @@
 
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/flow.hpp>
+#include <weir/flow/view/view_status.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/storage/change.hpp>
 #include <weir/storage/key_range.hpp>
@@ -44,6 +45,9 @@ struct FlowOutcome {
   std::uint64_t flow;
   Result<FlowResult> result;
 };
+
+/// Adds what a flow did in a cycle that was committed.
+void add_result(ViewCounts& counts, const FlowResult& result);
 
 /// What a flow takes of a cycle: of tables, and of the views that were run before it.
 Result<std::vector<Flow::Input>> inputs_of(const Flow& flow, const FlowTask& task,

@@ -263,7 +263,8 @@ void TransactionalFlows::take(const ProgressMap& progress) {
                      .rows_taken = now.rows_taken,
                      .error = now.error,
                      .failures = now.failures,
-                     .is_stopped = now.phase == ViewPhase::quarantined});
+                     .is_stopped = now.phase == ViewPhase::quarantined,
+                     .counts = views_.at(id).counts});
   }
 }
 

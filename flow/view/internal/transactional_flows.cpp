@@ -93,8 +93,11 @@ void TransactionalFlows::write(storage::Transaction& transaction, const Pass& pa
 /// What was run is part of a commit, or forgotten.
 void TransactionalFlows::end(Pass& pass, std::optional<storage::Version> version) {
   for (FlowOutcome& outcome : pass.outcomes) {
-    Flow& flow = *views_.at(outcome.flow).flow;
+    View& view = views_.at(outcome.flow);
+    Flow& flow = *view.flow;
     if (version) {
+      add_result(view.counts, *outcome.result);
+      board_->set_counts(outcome.flow, view.counts);
       flow.commit(*version, std::move(outcome.result->state));
     } else {
       flow.roll_back();

@@ -88,6 +88,7 @@ class TransactionalFlows final
   struct View {
     FlowDefinitionRef definition;
     Progress progress = {};
+    ViewCounts counts = {};
     std::unique_ptr<Flow> flow = {};  // none: it cannot be made, or is being wiped
     bool is_running() const noexcept {
       return flow && !progress.is_wiping &&

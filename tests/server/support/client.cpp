@@ -106,15 +106,53 @@ Reply Client::request(std::string_view method, std::string_view target, std::str
   return receive(method != "HEAD");
 }
 
-std::string text_of(const Reply& reply, std::string_view field) {
-  auto document = internal::JsonDocument::parse(reply.body, 64);
-  if (!document) return "no JSON: " + reply.body;
-  const auto value = document->root().optional(field);
-  if (!value) return "";
-  const auto scalar = value->scalar();
+namespace {
+
+using internal::JsonReader;
+
+std::string text_of_value(const JsonReader& value) {
+  const auto scalar = value.scalar();
   if (const auto* text = std::get_if<std::string_view>(&scalar)) return std::string(*text);
   if (const auto* number = std::get_if<std::int64_t>(&scalar)) return std::to_string(*number);
-  return std::string(value->kind());
+  if (const auto* truth = std::get_if<bool>(&scalar)) return *truth ? "true" : "false";
+  return std::string(value.kind());
+}
+
+std::optional<JsonReader> value_at(JsonReader value, std::string_view place) {
+  while (!place.empty()) {
+    place.remove_prefix(1);
+    const std::string_view step = place.substr(0, place.find('/'));
+    place.remove_prefix(step.size());
+    std::optional<JsonReader> next = value.optional(step);
+    if (value.kind() == "an array") {
+      const auto items = *value.items();
+      const std::size_t at = std::strtoul(std::string(step).c_str(), nullptr, 10);
+      if (at < items.size()) next = items[at];
+    }
+    if (!next) return std::nullopt;
+    value = *std::move(next);
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string text_at(const Reply& reply, std::string_view place) {
+  auto document = internal::JsonDocument::parse(reply.body, 64);
+  if (!document) return "no JSON: " + reply.body;
+  const auto value = value_at(document->root(), place);
+  return value ? text_of_value(*value) : "";
+}
+
+std::size_t size_at(const Reply& reply, std::string_view place) {
+  auto document = internal::JsonDocument::parse(reply.body, 64);
+  const auto value = document ? value_at(document->root(), place) : std::nullopt;
+  const auto items = value ? value->items() : internal::Problem();
+  return items ? (*value->items()).size() : 0;
+}
+
+std::string text_of(const Reply& reply, std::string_view field) {
+  return text_at(reply, "/" + std::string(field));
 }
 
 }  // namespace weir::server::test

@@ -52,5 +52,10 @@ class Client {
 
 /// `field` of an answer that is a problem: `code`, `pointer`.
 std::string text_of(const Reply& reply, std::string_view field);
+/// What stands at a place in an answer, `/claims/0/handle`, as text: a number by its digits, others
+/// by what they are, `an array`. Empty if there is nothing.
+std::string text_at(const Reply& reply, std::string_view place);
+/// How many entries the array there has.
+std::size_t size_at(const Reply& reply, std::string_view place);
 
 }  // namespace weir::server::test

@@ -10,6 +10,7 @@
 
 #include <weir/flow/data/expression.hpp>
 #include <weir/flow/view/database.hpp>
+#include <weir/flow/workflow/engine.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/server/gateway.hpp>
 #include <weir/storage/store.hpp>
@@ -48,6 +49,8 @@ class GatewayTest : public ::testing::Test {
   }
   ~GatewayTest() override {
     gateway_.reset();
+    if (engine_) EXPECT_TRUE(run(engine_->close()));
+    engine_.reset();
     EXPECT_TRUE(run(database_->close()));
     database_.reset();
     EXPECT_TRUE(run(store_->close()));
@@ -58,10 +61,15 @@ class GatewayTest : public ::testing::Test {
     return system_->run(std::move(task));
   }
 
+  /// Before `start`, for those who want workflows.
+  void open_engine() { engine_.emplace(run(flow::workflow::Engine::open(&*store_)).value()); }
+  flow::workflow::Engine& engine() { return *engine_; }
+
   /// On any port that is free.
   void start(GatewayOptions options = {}) {
     options.port = 0;
-    gateway_.emplace(Gateway::start({&*store_, &*database_}, std::move(options)).value());
+    const Served served{&*store_, &*database_, engine_ ? &*engine_ : nullptr};
+    gateway_.emplace(Gateway::start(served, std::move(options)).value());
   }
   Gateway& gateway() { return *gateway_; }
   void let_go() { gateway_.reset(); }
@@ -96,6 +104,7 @@ class GatewayTest : public ::testing::Test {
   std::optional<flow::view::Relation> orders_;
   std::optional<flow::view::Relation> large_;
   std::optional<flow::view::Relation> items_;
+  std::optional<flow::workflow::Engine> engine_;
   std::optional<Gateway> gateway_;
 };
 

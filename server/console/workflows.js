@@ -1,0 +1,230 @@
+// Workflows and their executions; of one of them the graph and when each part ran.
+
+import {get, path, Refusal} from './api.js';
+import {badge, empty, follow, h, panel, s, setAttribute, setBadge, setText, toneOf} from './dom.js';
+import {clock, count, duration} from './format.js';
+import {Graph} from './graph.js';
+import {Table} from './table.js';
+
+const page = 50;
+const unfinished = 'waiting,delayed,rate_limited,waiting_children,active,suspended';
+const choices = [['unfinished', unfinished], ['failed', 'failed'], ['completed', 'completed'], ['all', '']];
+
+const seconds = (time) => (time ? Date.parse(time) / 1000 : null);
+const shortId = (id) => (id.length > 14 ? `…${id.slice(-10)}` : id);
+const reference = (id) => `#/workflows/${encodeURIComponent(id)}`;
+
+function countsText(workflow) {
+  return Object.entries(workflow.counts ?? {}).map(([state, number]) => `${count(number)} ${state.replaceAll('_', ' ')}`).join(', ');
+}
+
+function took(node, now) {
+  const begin = seconds(node.started);
+  return begin === null ? null : Math.max((seconds(node.ended) ?? now) - begin, 0);
+}
+
+/** A page of a list, with buttons to turn it. */
+class Pager {
+  #trail = [null];
+  #next = null;
+  #buttons;
+
+  constructor(again) {
+    const turn = (change) => () => {
+      change();
+      again();
+    };
+    this.#buttons = [
+      h('button', {type: 'button', class: 'quiet', onclick: turn(() => { this.#trail = [null]; })}, 'First'),
+      h('button', {type: 'button', class: 'quiet', onclick: turn(() => this.#trail.push(this.#next))}, 'Next'),
+    ];
+    this.element = h('div', {class: 'buttons start'}, ...this.#buttons);
+    this.took(null);
+  }
+
+  get query() {
+    const after = this.#trail.at(-1);
+    return `limit=${page}${after ? `&after=${encodeURIComponent(after)}` : ''}`;
+  }
+
+  first() {
+    this.#trail = [null];
+  }
+
+  took(next) {
+    this.#next = next;
+    this.#buttons[0].disabled = this.#trail.length === 1;
+    this.#buttons[1].disabled = !next;
+  }
+}
+
+/** The time of a workflow from left to right, in each row the part of one execution. */
+function bar() {
+  return s('svg', {class: 'bar', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true'},
+    s('rect', {class: 'waited', y: 4, height: 2}), s('rect', {class: 'ran', y: 1, height: 8}));
+}
+
+function showBar(drawing, {created, started, ended, tone}, {first, last}) {
+  const at = (time) => (100 * (time - first)) / Math.max(last - first, 0.001);
+  const [waited, ran] = drawing.children;
+  const begin = started ?? ended ?? last;
+  const place = (element, from, to) => {
+    setAttribute(element, 'x', at(from).toFixed(2));
+    setAttribute(element, 'width', Math.max(at(to) - at(from), 0).toFixed(2));
+  };
+  place(waited, created ?? begin, begin);
+  place(ran, begin, begin);
+  if (started !== null) setAttribute(ran, 'width', Math.max(at(ended ?? last) - at(started), 0.8).toFixed(2));
+  setAttribute(drawing, 'data-tone', tone);
+}
+
+/** One workflow. */
+class Detail {
+  #graph = new Graph('The executions of the workflow, a drawing that can be scrolled; the timeline has them as a table');
+  #now = 0;
+  #span = {first: 0, last: 0};
+  #facts = h('dl', {class: 'facts-list'});
+  #cut = h('p', {class: 'hint'});
+  #state = badge('');
+  #timeline = new Table('Timeline', [
+    {title: 'Execution', first: true, value: (node) => node.kind, text: (node) => node.kind},
+    {title: 'State', value: (node) => node.state, cell: () => badge(''), show: (cell, node) => setBadge(cell, node.state)},
+    {title: 'Attempts', numeric: true, rest: true, value: (node) => node.attempts, text: (node) => count(node.attempts)},
+    {title: 'Started', numeric: true, rest: true, value: (node) => seconds(node.started), text: (node) => (node.started ? clock(node.started) : '')},
+    {title: 'Took', numeric: true, value: (node) => took(node, this.#now), text: (node) => duration(took(node, this.#now))},
+    {title: 'When', wide: true, cell: bar, show: (cell, node) => showBar(cell, {created: seconds(node.created),
+      started: seconds(node.started), ended: seconds(node.ended), tone: toneOf(node.state)}, this.#span)},
+  ], {key: (node) => node.id});
+
+  constructor() {
+    this.element = h('div', {},
+      panel('Workflow', {class: 'wide'}, h('p', {}, this.#state), this.#facts, h('p', {}, h('a', {href: '#/workflows'}, 'All workflows'))),
+      panel('Executions and edges', {class: 'wide'}, this.#cut, this.#graph.element),
+      panel('Timeline', {class: 'wide'}, this.#timeline.element));
+  }
+
+  show(workflow, graph, now) {
+    this.#now = now;
+    setBadge(this.#state, workflow.state);
+    follow(this.#facts, [
+      ['Kind', workflow.kind], ['Id', workflow.id], ['Namespace', workflow.namespace],
+      ['Executions', countsText(workflow) || 'none'], ['Created', clock(workflow.created)],
+      ['Ended', workflow.ended ? clock(workflow.ended) : 'not yet'], ['If one fails', workflow.on_failure],
+    ].filter(([, text]) => text), ([name]) => name, ([name]) => h('div', {}, h('dt', {}, name), h('dd')),
+    (row, [, text]) => setText(row.lastChild, text));
+    this.#cut.hidden = !graph.truncated;
+    setText(this.#cut, `Only the first ${count(graph.nodes.length)} executions are shown.`);
+    const times = graph.nodes.flatMap((node) => [seconds(node.created), seconds(node.ended)]).filter((time) => time !== null);
+    const isOver = graph.nodes.every((node) => node.ended);
+    this.#span = {first: Math.min(...times), last: isOver ? Math.max(...times) : now};
+    this.#draw(graph);
+    this.#timeline.show([...graph.nodes].sort((a, b) => (a.started ?? '~').localeCompare(b.started ?? '~')));
+  }
+
+  #draw({nodes, edges}) {
+    const there = new Set(nodes.map((node) => node.id));
+    this.#graph.show(
+      nodes.map((node) => ({name: node.id, title: node.kind, tone: toneOf(node.state),
+        lines: [node.state.replaceAll('_', ' '), node.started ? duration(took(node, this.#now)) : shortId(node.id)]})),
+      edges.filter((edge) => there.has(edge.upstream) && there.has(edge.downstream)).map((edge) => ({
+        from: edge.upstream, to: edge.downstream, label: edge.input ?? '', tone: toneOf(edge.state), weight: 0.1})));
+  }
+}
+
+export class Workflows {
+  title = 'Workflows';
+  #workflows = null;
+  #executions = null;
+  #selected = null;
+  #chosen = choices[0][1];
+  #none = empty('This server runs no workflows.');
+  #detail = new Detail();
+  #workflowPager;
+  #executionPager;
+  #table = new Table('Workflows', [
+    {title: 'Id', first: true, cell: () => h('a'), show: (link, workflow) => {
+      setText(link, shortId(workflow.id));
+      setAttribute(link, 'href', reference(workflow.id));
+      setAttribute(link, 'title', workflow.id);
+    }},
+    {title: 'Kind', value: (workflow) => workflow.kind, text: (workflow) => workflow.kind},
+    {title: 'State', value: (workflow) => workflow.state, cell: () => badge(''), show: (cell, workflow) => setBadge(cell, workflow.state)},
+    {title: 'Executions', wide: true, rest: true, text: countsText},
+    {title: 'Created', numeric: true, rest: true, value: (workflow) => seconds(workflow.created), text: (workflow) => clock(workflow.created)},
+  ], {key: (workflow) => workflow.id});
+  #executionTable = new Table('Executions', [
+    {title: 'Kind', first: true, value: (execution) => execution.kind, text: (execution) => execution.kind},
+    {title: 'State', value: (execution) => execution.state, cell: () => badge(''), show: (cell, execution) => setBadge(cell, execution.state)},
+    {title: 'Workflow', cell: () => h('a'), show: (link, execution) => {
+      setText(link, execution.workflow ? shortId(execution.workflow) : '');
+      setAttribute(link, 'href', execution.workflow ? reference(execution.workflow) : null);
+    }},
+    {title: 'Lane', rest: true, value: (execution) => execution.lane, text: (execution) => execution.lane},
+    {title: 'Worker', rest: true, value: (execution) => execution.worker ?? '', text: (execution) => execution.worker ?? ''},
+    {title: 'Created', numeric: true, rest: true, value: (execution) => seconds(execution.created), text: (execution) => clock(execution.created)},
+    {title: 'Reason', rest: true, wide: true, text: (execution) => execution.reason ?? ''},
+  ], {key: (execution) => execution.id});
+  #noWorkflows = empty('There are none.');
+  #noExecutions = empty('There are none in this state.');
+
+  constructor(context) {
+    this.#workflowPager = new Pager(context.again);
+    this.#executionPager = new Pager(context.again);
+    const select = h('select', {id: 'execution-state', onchange: (event) => {
+      this.#chosen = event.target.value;
+      this.#executionPager.first();
+      context.again();
+    }}, ...choices.map(([name, value]) => h('option', {value}, name)));
+    this.list = h('div', {},
+      panel('Executions', {class: 'wide'},
+        h('div', {class: 'tools'}, h('label', {for: 'execution-state'}, 'Show'), select, this.#executionPager.element),
+        this.#executionTable.element, this.#noExecutions),
+      panel('Workflows', {class: 'wide'}, h('div', {class: 'tools'}, this.#workflowPager.element),
+        this.#table.element, this.#noWorkflows));
+    this.element = h('div', {}, this.#none, this.list, this.#detail.element);
+  }
+
+  async load([id] = [], model = null) {
+    if (model?.overview && model.overview.executions === null) return;
+    try {
+      if (id) {
+        const workflow = await get(path('workflows', id));
+        const graph = await get(`${path('workflows', id)}/graph`);
+        this.#selected = {workflow, graph};
+      } else {
+        this.#selected = null;
+        const state = this.#chosen ? `&state=${this.#chosen}` : '';
+        this.#executions = await get(`/api/v1/executions?${this.#executionPager.query}${state}`);
+        this.#workflows = await get(`/api/v1/workflows?${this.#workflowPager.query}`);
+      }
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal) || refusal.status !== 404) throw refusal;
+      this.#selected = null;
+      this.#executions = null;
+      this.#workflows = null;
+      setText(this.#none, id && !['no_engine', 'unknown_path'].includes(refusal.code)
+        ? 'This workflow is not there any more.' : 'This server runs no workflows.');
+    }
+  }
+
+  show(model) {
+    const isList = this.#workflows !== null && this.#selected === null;
+    this.#none.hidden = isList || this.#selected !== null;
+    this.list.hidden = !isList;
+    this.#detail.element.hidden = this.#selected === null;
+    if (this.#selected) {
+      this.#detail.show(this.#selected.workflow, this.#selected.graph, seconds(model.overview?.time) ?? Date.now() / 1000);
+    } else if (isList) {
+      this.#showList();
+    }
+  }
+
+  #showList() {
+    this.#table.show(this.#workflows.workflows);
+    this.#executionTable.show(this.#executions.executions);
+    this.#noWorkflows.hidden = this.#workflows.workflows.length > 0;
+    this.#noExecutions.hidden = this.#executions.executions.length > 0;
+    this.#workflowPager.took(this.#workflows.next);
+    this.#executionPager.took(this.#executions.next);
+  }
+}

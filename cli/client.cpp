@@ -117,6 +117,7 @@ Error explain(const std::string& url, const std::string& path, long status,
     return {Errc::unsupported, url + " does not know " + path.substr(0, path.find('?')) +
                                    ": it needs a server of Weir " + version + " or later"};
   }
+  if (status == 400) return {Errc::usage, detail};
   return {status == 404 ? Errc::not_found : Errc::failed, detail};
 }
 

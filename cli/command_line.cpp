@@ -1,276 +1,15 @@
 #include <weir/cli/command_line.hpp>
 
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <cstdlib>
 #include <utility>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <weir/cli/actors.hpp>
-#include <weir/cli/demo.hpp>
 #include <weir/cli/errc.hpp>
-#include <weir/cli/log.hpp>
-#include <weir/cli/relations.hpp>
-#include <weir/cli/serve.hpp>
-#include <weir/cli/token.hpp>
-#include <weir/cli/version.hpp>
+#include <weir/cli/grammar.hpp>
 #include <weir/runtime/error.hpp>
 
 namespace weir::cli {
 namespace {
-
-using Choices = std::vector<std::string>;
-
-constexpr const char* description =
-    "Weir: runs a store, looks into one that runs, and keeps copies of it.";
-
-constexpr const char* epilogue = R"(Exit codes:
-  0  done
-  1  failed, or what was asked is not so, such as that a store is whole
-  2  the command line is wrong
-  3  nobody answers at the address
-  4  the server refuses: no token, a wrong one, or one that may not
-  5  no such table, view, execution, file or directory
-  6  another process has the store open
-  7  the server does not know this yet: it is older than this program
-
-`weir <subcommand> --help` tells more; docs/cli.md has all of it.)";
-
-/// All that the program understands.
-class Grammar {
- public:
-  Grammar();
-
-  CLI::App& app() noexcept { return app_; }
-  const Invocation& invocation() const noexcept { return invocation_; }
-  const Choices* choices(const CLI::Option* option) const {
-    const auto found = choices_.find(option);
-    return found == choices_.end() ? nullptr : &found->second;
-  }
-
- private:
-  /// A subcommand that runs `command` with options of its own.
-  template <class Options>
-  CLI::App* add(CLI::App& parent, const std::string& name, const std::string& what,
-                std::shared_ptr<Options> options, Result<> (*command)(const Options&, Output&)) {
-    CLI::App* added = parent.add_subcommand(name, what);
-    added->add_flag("--json", invocation_.is_json, "Print JSON, for programs");
-    added->callback([this, options, command] {
-      // Of a subcommand and the one that it is in, the first to be called is the inner one.
-      if (invocation_.run) return;
-      invocation_.run = [options, command](Output& output) { return command(*options, output); };
-    });
-    return added;
-  }
-  void choose(CLI::Option* option, Choices choices) {
-    option->check(CLI::IsMember(choices));
-    choices_.emplace(option, std::move(choices));
-  }
-  void add_server(CLI::App* to, ServerOptions& server);
-  void add_serve();
-  void add_demo();
-  void add_token();
-  void add_relations(const std::string& name, const std::string& what, const char* kind,
-                     Result<> (*command)(const RelationOptions&, Output&));
-  void add_repairs(CLI::App* views);
-  void add_actors();
-  void add_log();
-
-  CLI::App app_{description, "weir"};
-  Invocation invocation_;
-  std::map<const CLI::Option*, Choices> choices_;
-};
-
-Grammar::Grammar() {
-  app_.set_version_flag("--version", std::string("weir ") + version);
-  app_.footer(epilogue);
-  app_.require_subcommand(1);
-  add_serve();
-  add_demo();
-  add_token();
-  add_relations("tables", "Tables: their columns and rows", "TABLE", &show_tables);
-  add_relations("views", "Views: what they are doing, their rows; what to do about one that failed",
-                "VIEW", &show_views);
-  add_repairs(app_.get_subcommand("views"));
-  add_actors();
-  add_log();
-  for (CLI::App* each : app_.get_subcommands([](CLI::App*) { return true; })) each->footer("");
-}
-
-void Grammar::add_server(CLI::App* to, ServerOptions& server) {
-  const char* group = "Server";
-  to->add_option("--url", server.url, "The server that is asked")
-      ->envname("WEIR_URL")
-      ->type_name("URL")
-      ->capture_default_str()
-      ->group(group);
-  to->add_option("--token", server.token, "As whom; others may see it in a list of processes")
-      ->envname("WEIR_TOKEN")
-      ->type_name("TOKEN")
-      ->group(group);
-  to->add_option("--token-file", server.token_file, "The same, from the first line of a file")
-      ->type_name("FILE")
-      ->group(group);
-  to->add_option("--authority", server.authority_file,
-                 "Who signed the server's certificate, in a file of PEM")
-      ->type_name("FILE")
-      ->group(group);
-  to->add_option("--timeout", server.timeout_seconds, "Seconds until an answer must have come")
-      ->check(CLI::Range(0.001, 86400.0))
-      ->type_name("SECONDS")
-      ->capture_default_str()
-      ->group(group);
-}
-
-void Grammar::add_serve() {
-  auto options = std::make_shared<ServeOptions>();
-  CLI::App* serve =
-      add(app_, "serve", "Serve a store over HTTP until Ctrl-C", options, &cli::serve);
-  serve->add_option("--directory", options->directory, "The store; made if it is not there")
-      ->type_name("DIR")
-      ->required();
-  serve
-      ->add_option("--address", options->address,
-                   "Where to listen; others than this machine need --tokens")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
-  serve->add_option("--port", options->port, "0 for any that is free")
-      ->type_name("PORT")
-      ->capture_default_str();
-  serve
-      ->add_option("--tokens", options->tokens_file,
-                   "Who may call (`weir token make`); all without it")
-      ->type_name("FILE");
-  serve
-      ->add_option("--tls-certificate", options->certificate_file,
-                   "Serve over TLS, with this file of PEM")
-      ->type_name("FILE");
-  serve->add_option("--tls-key", options->key_file, "The key of the certificate")
-      ->type_name("FILE");
-  choose(serve->add_option("--durability", options->durability, "When a commit is on disk")
-             ->type_name("MODE")
-             ->capture_default_str(),
-         {"durable", "buffered", "memory"});
-  serve->add_option("--history", options->history_seconds, "How long old versions of rows are kept")
-      ->check(CLI::Range(0.0, 1e9))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  serve->add_option("--memory", options->memory_mebibytes, "For what the store keeps in memory")
-      ->check(CLI::Range(std::size_t{8}, std::size_t{1} << 20U))
-      ->type_name("MIB")
-      ->capture_default_str();
-  serve->add_option("--threads", options->threads, "That run actors; 0 for one per core")
-      ->check(CLI::Range(0U, 1024U))
-      ->type_name("N")
-      ->capture_default_str();
-  serve->add_option("--drain", options->drain_seconds, "How long answers may take in the end")
-      ->check(CLI::Range(0.0, 86400.0))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-}
-
-void Grammar::add_demo() {
-  auto options = std::make_shared<DemoOptions>();
-  CLI::App* demo =
-      add(app_, "demo", "Run a small shop that keeps going, until Ctrl-C", options, &run_demo);
-  demo->add_option("--directory", options->directory,
-                   "Where its data is; weir-shop in $XDG_STATE_HOME or ~/.local/state without it")
-      ->type_name("DIR");
-  demo->add_option("--seconds", options->seconds, "End after so long")
-      ->check(CLI::Range(0, 1'000'000))
-      ->type_name("N");
-  demo->add_option("--orders-per-second", options->orders_per_second, "How many customers come")
-      ->check(CLI::Range(0.0, 1e5))
-      ->type_name("N")
-      ->capture_default_str();
-  demo->add_flag(
-      "--report", options->verifies,
-      "In the end compute everything again and compare: exit code 0 only if all is right");
-  demo->add_flag("--fresh", options->begins_anew, "Forget what is there");
-}
-
-void Grammar::add_token() {
-  CLI::App* token = app_.add_subcommand("token", "Who may call a server");
-  token->require_subcommand(1);
-  auto options = std::make_shared<TokenOptions>();
-  CLI::App* make =
-      add(*token, "make", "Make a token, and print its secret once", options, &make_token);
-  make->add_option("name", options->name, "Shown in the audit log")->type_name("NAME")->required();
-  choose(make->add_option("--role", options->roles, "What it may do; once for each")
-             ->type_name("ROLE")
-             ->capture_default_str(),
-         {"read", "write", "operate"});
-  make->add_option("--namespace", options->namespaces,
-                   "For tables and views of this namespace only; once for each")
-      ->type_name("NAMESPACE");
-  make->add_option("--file", options->file, "Add it to this file of tokens")->type_name("FILE");
-}
-
-void Grammar::add_relations(const std::string& name, const std::string& what, const char* kind,
-                            Result<> (*command)(const RelationOptions&, Output&)) {
-  auto options = std::make_shared<RelationOptions>();
-  CLI::App* relations = add(app_, name, what, options, command);
-  CLI::Option* named =
-      relations->add_option("name", options->name, "One of them; all without it")->type_name(kind);
-  CLI::Option* rows = relations->add_flag("--rows", options->shows_rows, "Its rows")->needs(named);
-  relations->add_option("--limit", options->limit, "How many rows at most")
-      ->check(CLI::Range(1, 10'000))
-      ->type_name("N")
-      ->needs(rows)
-      ->capture_default_str();
-  relations->add_option("--after", options->after, "Rows after this key: what `more` says")
-      ->type_name("KEY")
-      ->needs(rows);
-  relations->add_option("--at", options->at, "Rows as of this version, if it is kept")
-      ->type_name("VERSION")
-      ->needs(rows);
-  add_server(relations, options->server);
-}
-
-void Grammar::add_repairs(CLI::App* views) {
-  const std::pair<const char*, const char*> ways[] = {
-      {"resume", "Let a view that failed go on where it stopped"},
-      {"skip", "The same, but leave out the first version whose changes fail"},
-      {"rebuild", "Build a view again from its sources"}};
-  for (const auto& [how, what] : ways) {
-    auto options = std::make_shared<RepairOptions>();
-    options->how = how;
-    CLI::App* repair = add(*views, how, what, options, &repair_view);
-    repair->add_option("name", options->name, "The view")->type_name("VIEW")->required();
-    add_server(repair, options->server);
-  }
-}
-
-void Grammar::add_actors() {
-  auto options = std::make_shared<ActorOptions>();
-  CLI::App* actors =
-      add(app_, "actors", "Actors: their phases, mailboxes and failures", options, &show_actors);
-  choose(actors->add_option("--sort", options->order, "What decides about the order")
-             ->type_name("BY")
-             ->capture_default_str(),
-         {std::begin(actor_orders), std::end(actor_orders)});
-  actors->add_option("--limit", options->limit, "How many at most; 0 for all")
-      ->check(CLI::Range(0, 1'000'000))
-      ->type_name("N")
-      ->capture_default_str();
-  add_server(actors, options->server);
-}
-
-void Grammar::add_log() {
-  auto options = std::make_shared<LogOptions>();
-  CLI::App* log =
-      add(app_, "log", "Commits: when, by whom, how many rows of what", options, &show_log);
-  log->add_flag("-f,--follow", options->follows, "Go on with those that come, until Ctrl-C");
-  log->add_option("--after", options->after, "Those after this version; the newest without it")
-      ->type_name("VERSION");
-  log->add_option("--limit", options->limit, "How many at most, before it follows")
-      ->check(CLI::Range(1, 1'000))
-      ->type_name("N")
-      ->capture_default_str();
-  add_server(log, options->server);
-}
 
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
@@ -327,7 +66,95 @@ Error explain(Grammar& grammar, const std::vector<std::string>& words, const CLI
   return {Errc::usage, std::string(error.what()) + help};
 }
 
+/// Where in the grammar the word is that is being written.
+struct Cursor {
+  CLI::App* app;
+  std::size_t positionals = 0;    // that stand before it
+  CLI::Option* option = nullptr;  // whose value it is
+  ServerOptions server = {};      // as far as words before it say
+};
+
+void note(ServerOptions& server, const std::string& name, const std::string& value) {
+  if (name == "--url") server.url = value;
+  if (name == "--token") server.token = value;
+  if (name == "--token-file") server.token_file = value;
+}
+
+Cursor find_cursor(Grammar& grammar, const std::vector<std::string>& words) {
+  Cursor cursor{.app = &grammar.app()};
+  if (const char* url = std::getenv("WEIR_URL")) cursor.server.url = url;
+  if (const char* token = std::getenv("WEIR_TOKEN")) cursor.server.token = token;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.starts_with('-')) {
+      CLI::Option* option = cursor.app->get_option_no_throw(word);
+      if (option == nullptr || option->get_items_expected_max() == 0) continue;
+      if (i + 2 == words.size()) cursor.option = option;
+      note(cursor.server, word, words[++i]);
+      continue;
+    }
+    const auto named =
+        cursor.app->get_subcommands([&](CLI::App* each) { return each->get_name() == word; });
+    if (named.empty()) {
+      ++cursor.positionals;
+    } else {
+      cursor.app = named.front();
+      cursor.positionals = 0;
+    }
+  }
+  return cursor;
+}
+
+/// What may be the value of an option, or stand where a positional does.
+std::vector<std::string> values_of(const Grammar& grammar, const CLI::Option* option,
+                                   ServerOptions server) {
+  if (const Choices* choices = grammar.choices(option)) return *choices;
+  const std::string type = option->get_type_name();
+  if (type == "FILE") return {":file"};
+  if (type == "DIR") return {":directory"};
+  server.timeout_seconds = 1;
+  if (type == "TABLE") return relation_names(server, "tables");
+  if (type == "VIEW") return relation_names(server, "views");
+  return {};
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* each) { return each->nonpositional(); }))
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
 }  // namespace
+
+std::string complete_words(std::vector<std::string> words) {
+  // bash takes `--sort=mailbox` for three words.
+  if (!words.empty() && words.back() == "=") words.back().clear();
+  if (words.size() > 1)
+    words.erase(std::remove(words.begin(), words.end() - 1, "="), words.end() - 1);
+  if (words.empty()) words.emplace_back();
+  Grammar grammar;
+  const Cursor cursor = find_cursor(grammar, words);
+  std::vector<std::string> found;
+  if (cursor.option != nullptr) {
+    found = values_of(grammar, cursor.option, cursor.server);
+  } else if (words.back().starts_with('-')) {
+    found = option_names(*cursor.app);
+  } else {
+    if (cursor.positionals == 0) found = names_of(*cursor.app);
+    const auto places =
+        cursor.app->get_options([](const CLI::Option* each) { return each->get_positional(); });
+    if (cursor.positionals < places.size()) {
+      for (std::string& value : values_of(grammar, places[cursor.positionals], cursor.server))
+        found.push_back(std::move(value));
+    }
+  }
+  std::string lines;
+  for (const std::string& each : found)
+    if (each.starts_with(':') || each.starts_with(words.back())) lines += each + "\n";
+  return lines;
+}
 
 Result<Invocation> parse_command_line(const std::vector<std::string>& words) {
   Grammar grammar;

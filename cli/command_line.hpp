@@ -21,6 +21,6 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& words);
 
 /// What may stand where the last of these words begins, one a line; `:file` or `:directory` if that
 /// is a name of one. `words` are those after the name of the program.
-std::string complete_words(const std::vector<std::string>& words);
+std::string complete_words(std::vector<std::string> words);
 
 }  // namespace weir::cli

@@ -11,6 +11,7 @@ Result<> run_demo(const DemoOptions& options, Output& /*output*/) {
   shop::Options shop{.directory = options.directory,
                      .begins_anew = options.begins_anew,
                      .orders_per_second = options.orders_per_second,
+                     .port = options.port,
                      .verifies = options.verifies};
   if (options.seconds) shop.seconds = std::chrono::seconds(*options.seconds);
   if (shop.directory.empty()) shop.directory = shop::default_directory();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -14,6 +15,7 @@ struct DemoOptions {
   bool begins_anew = false;
   double orders_per_second = 200;
   std::optional<unsigned> seconds = {};
+  std::optional<std::uint16_t> port = {};
   bool verifies = false;
 };
 

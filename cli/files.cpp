@@ -21,7 +21,9 @@ Error explain(const Error& error, const std::filesystem::path& directory) {
       error.detail().empty() ? directory.string() + ": " + error.message() : error.detail();
   if (error == storage::Errc::locked) {
     return {Errc::in_use,
-            detail + ": end that process, or ask it by --url; only one may have a store open"};
+            detail +
+                ": end that process first, as only one may have a store open; `weir backup` "
+                "copies one that is served"};
   }
   if (error == storage::Errc::not_found) return {Errc::not_found, detail};
   if (error == storage::Errc::corruption) {

@@ -28,6 +28,10 @@ int fail(const Error& error, bool is_json) {
 }
 
 int run(const std::vector<std::string>& words) {
+  if (words.size() >= 2 && words[0] == "__complete") {
+    std::fputs(complete_words({words.begin() + 2, words.end()}).c_str(), stdout);
+    return 0;
+  }
   const Result<Invocation> invocation = parse_command_line(words);
   if (!invocation && !invocation.error().code()) {
     std::fputs(invocation.error().detail().c_str(), stdout);

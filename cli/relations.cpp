@@ -211,6 +211,17 @@ Result<> show_views(const RelationOptions& options, Output& output) {
   return show_view(*client, path, output);
 }
 
+std::vector<std::string> relation_names(const ServerOptions& server, const std::string& kind) {
+  std::vector<std::string> names;
+  auto client = Client::open(server);
+  if (!client) return names;
+  client->be_quiet();
+  const auto answer = client->get("/api/v1/" + kind);
+  if (!answer) return names;
+  for (const value& relation : items(answer->json, kind)) names.push_back(text(relation, "name"));
+  return names;
+}
+
 Result<> repair_view(const RepairOptions& options, Output& output) {
   auto client = Client::open(options.server);
   if (!client) return client.error();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <weir/cli/client.hpp>
 #include <weir/cli/output.hpp>
@@ -23,6 +24,9 @@ struct RelationOptions {
 
 Result<> show_tables(const RelationOptions& options, Output& output);
 Result<> show_views(const RelationOptions& options, Output& output);
+
+/// Of all `tables` or `views`; none if nobody answers.
+std::vector<std::string> relation_names(const ServerOptions& server, const std::string& kind);
 
 /// `resume`, `skip` or `rebuild`.
 struct RepairOptions {

@@ -1,4 +1,4 @@
-#include <weir/server/token.hpp>
+#include <weir/cli/token.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -10,8 +10,8 @@
 #include <weir/cli/errc.hpp>
 #include <weir/cli/files.hpp>
 #include <weir/cli/json.hpp>
-#include <weir/cli/token.hpp>
 #include <weir/runtime/error.hpp>
+#include <weir/server/token.hpp>
 
 namespace weir::cli {
 namespace {

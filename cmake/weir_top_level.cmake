@@ -30,6 +30,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(WEIR_BUILD_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
+  # CTest begins with what costs most: otherwise one core would wait for the other in the end.
+  set(WEIR_COST_LONG 100)
 endif()
 
 # weir_precompile(<target>... [LIKE <target>] [HEADERS <header>...])
@@ -111,13 +113,14 @@ function(weir_join_tests out)
   set(${out} ${joined} PARENT_SCOPE)
 endfunction()
 
-# weir_discover_tests(<target> PREFIX <prefix>)
+# weir_discover_tests(<target> PREFIX <prefix> [LONG <suite>...])
 #
 # Each TEST of the target becomes one CTest case, with a process of its own. Where CTest runs with
 # WEIR_TEST_BY_SUITE in its environment, each suite is one instead: under the sanitizers most tests
-# take less time than a process does to begin and to end.
+# take less time than a process does to begin and to end. But for LONG suites.
 function(weir_discover_tests target)
-  cmake_parse_arguments(PARSE_ARGV 1 tests "" "PREFIX" "")
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" "PREFIX" "LONG")
+  list(JOIN tests_LONG " " long)
   gtest_discover_tests(
     ${target}
     TEST_PREFIX ${tests_PREFIX}
@@ -131,7 +134,7 @@ function(weir_discover_tests target)
   file(GENERATE OUTPUT ${chosen} CONTENT "\
 if(DEFINED ENV{WEIR_TEST_BY_SUITE} AND EXISTS \"$<TARGET_FILE:${target}>\")
   include(\"${script}\")
-  weir_add_suites(\"${tests_PREFIX}\" \"$<TARGET_FILE:${target}>\")
+  weir_add_suites(\"${tests_PREFIX}\" \"$<TARGET_FILE:${target}>\" ${WEIR_COST_LONG} ${long})
 else()
   include(\"${by_test}\")
 endif()
@@ -140,12 +143,12 @@ endif()
 endfunction()
 
 # weir_test(<module> UNITS <unit>... [ALONE <unit>...] [DEPENDS <target>...]
-#           [PRECOMPILE <header>...])
+#           [PRECOMPILE <header>...] [LONG <suite>...])
 #
 # Adds one executable with the tests of a module, from <unit>_test.cpp in this folder; see
 # weir_discover_tests(). A unity build joins the UNITS, but not those that are to be compiled ALONE.
 function(weir_test module)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;ALONE;DEPENDS;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;ALONE;DEPENDS;PRECOMPILE;LONG")
   if(test_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weir_test(${module}): unknown argument '${test_UNPARSED_ARGUMENTS}'")
   endif()
@@ -159,7 +162,7 @@ function(weir_test module)
   add_executable(${target} ${test_UNITS} ${test_ALONE})
   target_link_libraries(${target} PRIVATE weir::${component} ${test_DEPENDS} GTest::gtest_main)
   weir_compile_tests(${target} PRECOMPILE ${test_PRECOMPILE})
-  weir_discover_tests(${target} PREFIX ${component}.)
+  weir_discover_tests(${target} PREFIX ${component}. LONG ${test_LONG})
 endfunction()
 
 # weir_compile_fail_test(<name> FILE <file> EXPECT <regex> [ERRORS_MAX <count>]

@@ -30,6 +30,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(WEIR_BUILD_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
+  # CTest begins with what costs most: otherwise one core would wait for the other in the end.
+  set(WEIR_COST_LONG 100)
 endif()
 
 # weir_precompile(<target>... [LIKE <target>] [HEADERS <header>...])
@@ -74,16 +76,34 @@ function(weir_optimise_tests)
   endif()
 endfunction()
 
-# weir_compile_briefly(<target>...)
+# weir_compile_briefly(<target>... [SANITIZED])
 #
-# For what waits more than it computes: under the sanitizers, whose instrumentation takes the
-# optimiser long, it is not optimised.
+# For what waits more than it computes: the presets that build everything anew do not optimise it,
+# or only those with sanitizers. The optimiser takes more than half of its compilation, and two
+# thirds with the instrumentation of the address sanitizer.
 function(weir_compile_briefly)
-  if(CMAKE_UNITY_BUILD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-    foreach(target IN LISTS ARGN)
-      target_compile_options(${target} PRIVATE -O0)
-    endforeach()
+  cmake_parse_arguments(PARSE_ARGV 0 brief "SANITIZED" "" "")
+  if(NOT CMAKE_UNITY_BUILD OR (brief_SANITIZED AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug"))
+    return()
   endif()
+  foreach(target IN LISTS brief_UNPARSED_ARGUMENTS)
+    target_compile_options(${target} PRIVATE -O0)
+  endforeach()
+endfunction()
+
+# weir_compile_program(<target>)
+#
+# How samples and benchmarks are compiled: with what all of them include compiled once.
+function(weir_compile_program target)
+  if(NOT TARGET weir_program_headers)
+    file(CONFIGURE OUTPUT program_headers.cpp CONTENT "")
+    add_library(weir_program_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/program_headers.cpp)
+    target_link_libraries(weir_program_headers PRIVATE weir::runtime)
+    weir_compile_briefly(weir_program_headers)
+    weir_precompile(weir_program_headers HEADERS <algorithm> <weir/runtime/actor_system.hpp>)
+  endif()
+  weir_compile_briefly(${target})
+  weir_precompile(${target} LIKE weir_program_headers)
 endfunction()
 
 # weir_join_tests(<out> <source>...)
@@ -111,13 +131,14 @@ function(weir_join_tests out)
   set(${out} ${joined} PARENT_SCOPE)
 endfunction()
 
-# weir_discover_tests(<target> PREFIX <prefix>)
+# weir_discover_tests(<target> PREFIX <prefix> [LONG <suite>...])
 #
 # Each TEST of the target becomes one CTest case, with a process of its own. Where CTest runs with
 # WEIR_TEST_BY_SUITE in its environment, each suite is one instead: under the sanitizers most tests
-# take less time than a process does to begin and to end.
+# take less time than a process does to begin and to end. But for LONG suites.
 function(weir_discover_tests target)
-  cmake_parse_arguments(PARSE_ARGV 1 tests "" "PREFIX" "")
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" "PREFIX" "LONG")
+  list(JOIN tests_LONG " " long)
   gtest_discover_tests(
     ${target}
     TEST_PREFIX ${tests_PREFIX}
@@ -131,7 +152,7 @@ function(weir_discover_tests target)
   file(GENERATE OUTPUT ${chosen} CONTENT "\
 if(DEFINED ENV{WEIR_TEST_BY_SUITE} AND EXISTS \"$<TARGET_FILE:${target}>\")
   include(\"${script}\")
-  weir_add_suites(\"${tests_PREFIX}\" \"$<TARGET_FILE:${target}>\")
+  weir_add_suites(\"${tests_PREFIX}\" \"$<TARGET_FILE:${target}>\" ${WEIR_COST_LONG} ${long})
 else()
   include(\"${by_test}\")
 endif()
@@ -140,12 +161,12 @@ endif()
 endfunction()
 
 # weir_test(<module> UNITS <unit>... [ALONE <unit>...] [DEPENDS <target>...]
-#           [PRECOMPILE <header>...])
+#           [PRECOMPILE <header>...] [LONG <suite>...])
 #
 # Adds one executable with the tests of a module, from <unit>_test.cpp in this folder; see
 # weir_discover_tests(). A unity build joins the UNITS, but not those that are to be compiled ALONE.
 function(weir_test module)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;ALONE;DEPENDS;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;ALONE;DEPENDS;PRECOMPILE;LONG")
   if(test_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weir_test(${module}): unknown argument '${test_UNPARSED_ARGUMENTS}'")
   endif()
@@ -159,7 +180,7 @@ function(weir_test module)
   add_executable(${target} ${test_UNITS} ${test_ALONE})
   target_link_libraries(${target} PRIVATE weir::${component} ${test_DEPENDS} GTest::gtest_main)
   weir_compile_tests(${target} PRECOMPILE ${test_PRECOMPILE})
-  weir_discover_tests(${target} PREFIX ${component}.)
+  weir_discover_tests(${target} PREFIX ${component}. LONG ${test_LONG})
 endfunction()
 
 # weir_compile_fail_test(<name> FILE <file> EXPECT <regex> [ERRORS_MAX <count>]
@@ -201,18 +222,10 @@ function(weir_sample name)
       set(sample_SOURCES ${name}/main.cpp)
     endif()
   endif()
-  if(NOT TARGET weir_sample_headers)  # what all of them include, compiled once
-    file(CONFIGURE OUTPUT sample_headers.cpp CONTENT "")
-    add_library(weir_sample_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/sample_headers.cpp)
-    target_link_libraries(weir_sample_headers PRIVATE weir::runtime)
-    weir_compile_briefly(weir_sample_headers)
-    weir_precompile(weir_sample_headers HEADERS <algorithm> <weir/runtime/actor_system.hpp>)
-  endif()
   set(target weir_sample_${name})
   add_executable(${target} ${sample_SOURCES})
   target_link_libraries(${target} PRIVATE weir::runtime ${sample_DEPENDS})
-  weir_compile_briefly(${target})
-  weir_precompile(${target} LIKE weir_sample_headers)
+  weir_compile_program(${target})
   if(WEIR_BUILD_TESTS AND NOT sample_NO_TEST)
     add_test(NAME sample.${name} COMMAND ${target})
     set_tests_properties(sample.${name} PROPERTIES TIMEOUT 60)
@@ -232,7 +245,7 @@ function(weir_bench name)
   add_executable(${target} ${bench_SOURCES})
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # each source has its `Begin`
   target_link_libraries(${target} PRIVATE weir::runtime ${bench_DEPENDS})
-  weir_precompile(${target} LIKE weir_runtime)
+  weir_compile_program(${target})
   add_dependencies(weir_benches ${target})
 endfunction()
 

@@ -5,7 +5,7 @@ set(prefix ${PROJECT_BINARY_DIR}/package/prefix)
 
 add_test(NAME package.install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR}
                                       --prefix ${prefix})
-set_tests_properties(package.install PROPERTIES FIXTURES_SETUP weir_package)
+set_tests_properties(package.install PROPERTIES COST ${WEIR_COST_LONG} FIXTURES_SETUP weir_package)
 
 # weir_package_test(<name> <compiler> [<cmake argument>...])
 function(weir_package_test name compiler)
@@ -24,7 +24,8 @@ function(weir_package_test name compiler)
       ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJECT_SOURCE_DIR}/tests/package ${build_dir}
       --build-generator Ninja --build-options -DCMAKE_CXX_COMPILER=${compiler}
       -DCMAKE_PREFIX_PATH=${prefix} ${ARGN} --test-command ${build_dir}/${consumer})
-  set_tests_properties(package.${name} PROPERTIES FIXTURES_REQUIRED weir_package TIMEOUT 300)
+  set_tests_properties(package.${name} PROPERTIES COST ${WEIR_COST_LONG} TIMEOUT 300
+                                                  FIXTURES_REQUIRED weir_package)
 endfunction()
 
 # Who asks for the runtime alone needs nothing of OpenTelemetry, RocksDB or libpq on the machine.

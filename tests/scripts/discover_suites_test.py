@@ -21,6 +21,9 @@ Engines/Given.
   Passes/0  # GetParam() = 1
 Typed/memory.  # TypeParam = weir::Memory
   Passes
+Slow.
+  Passes
+  Passes/too
 Broken.
   Fails
   IsSkipped
@@ -47,7 +50,7 @@ class DiscoverSuites(unittest.TestCase):
         program.write_text(PROGRAM, encoding="utf-8")
         program.chmod(0o755)
         (Path(folder.name) / "CTestTestfile.cmake").write_text(
-            f'include("{SCRIPT}")\nweir_add_suites("module." "{program}")\n', encoding="utf-8")
+            f'include("{SCRIPT}")\nweir_add_suites("module." "{program}" 7 Other Slow)\n', encoding="utf-8")
         ran = subprocess.run(["ctest", "--test-dir", folder.name, "--output-on-failure"],
                              capture_output=True, text=True, check=False)
         self.output = ran.stdout
@@ -56,7 +59,12 @@ class DiscoverSuites(unittest.TestCase):
     def test_runs_each_suite_once(self):
         self.assertEqual(self.outcomes, {
             "module.Plain": "Passed", "module.Engines/Given": "Passed",
-            "module.Typed/memory": "Passed", "module.Broken": "Failed", "module.Absent": "Skipped"})
+            "module.Typed/memory": "Passed", "module.Broken": "Failed", "module.Absent": "Skipped",
+            "module.Slow.Passes": "Passed", "module.Slow.Passes/too": "Passed"})
+
+    def test_begins_with_what_takes_long(self):
+        begun = re.findall(r"Start +\d+: (\S+)", self.output)
+        self.assertEqual(set(begun[:2]), {"module.Slow.Passes", "module.Slow.Passes/too"})
 
     def test_names_the_test_that_failed(self):
         self.assertIn("[  FAILED  ] Broken.Fails", self.output)

@@ -17,8 +17,9 @@ namespace weir::flow::workflow::internal {
 /// were in memory.
 class Draft {
  public:
-  Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept
-      : base_(base), now_(now), random_(random) {}
+  Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept;
+  Draft(Draft&&) noexcept;
+  ~Draft();
 
   /// By the clock of the store; the same for all that one command does.
   Time now() const noexcept { return now_; }
@@ -90,17 +91,7 @@ class Draft {
     for (const auto& [key, record] : changes_.of<R>().records) function(key, record);
   }
   /// Makes it true in the working set, which is the one that it was made of.
-  void apply(WorkingSet& to) && {
-    absent_.each([&](auto& absent) {
-      using Record = typename std::remove_reference_t<decltype(absent)>::Record;
-      for (const auto& key : absent.keys) to.add<Record>(key, std::nullopt);
-    });
-    changes_.each([&](auto& changes) {
-      using Record = typename std::remove_reference_t<decltype(changes)>::Record;
-      for (auto& [key, record] : changes.records) to.change<Record>(key, std::move(record));
-    });
-    for (Notice& notice : notices_) to.tell(std::move(notice));
-  }
+  void apply(WorkingSet& to) &&;
 
  private:
   template <class R>

@@ -148,34 +148,54 @@ struct KeyHash {
   }
 };
 
-/// One of something for each kind of record: `PerRecord<Table>` has a `Table<Execution>` and so on.
-template <template <class> class Of>
-class PerRecord {
+template <class T>
+struct PerRecordPart {
+  T part{};
+};
+
+template <class... Parts>
+class PerRecordParts : PerRecordPart<Parts>... {
  public:
-  template <class R>
-  Of<R>& of() {
-    return std::get<Of<R>>(all_);
-  }
-  template <class R>
-  const Of<R>& of() const {
-    return std::get<Of<R>>(all_);
-  }
   /// Calls `function` with each.
   template <class Function>
   void each(Function&& function) {
-    std::apply([&](auto&... of) { (function(of), ...); }, all_);
+    (function(static_cast<PerRecordPart<Parts>&>(*this).part), ...);
   }
   template <class Function>
   void each(Function&& function) const {
-    std::apply([&](const auto&... of) { (function(of), ...); }, all_);
+    (function(static_cast<const PerRecordPart<Parts>&>(*this).part), ...);
   }
 
- private:
-  std::tuple<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>, Of<Workflow>,
-             Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>, Of<Idempotency>, Of<Lane>,
-             Of<Suspension>, Of<Signal>, Of<SignalUse>, Of<Mailbox>, Of<Keyring>, Of<JournalHead>,
-             Of<JournalEntry>, Of<Limit>, Of<Parent>, Of<Ended>, Of<Remains>, Of<NoticeCursors>>
-      all_;
+ protected:
+  template <class Part>
+  Part& part() {
+    return static_cast<PerRecordPart<Part>&>(*this).part;
+  }
+  template <class Part>
+  const Part& part() const {
+    return static_cast<const PerRecordPart<Part>&>(*this).part;
+  }
+};
+
+/// One of something for each kind of record: `PerRecord<Table>` has a `Table<Execution>` and so on.
+///
+/// As a tuple would; that takes compilers several times as long.
+template <template <class> class Of>
+class PerRecord
+    : public PerRecordParts<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>,
+                            Of<Workflow>, Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>,
+                            Of<Idempotency>, Of<Lane>, Of<Suspension>, Of<Signal>, Of<SignalUse>,
+                            Of<Mailbox>, Of<Keyring>, Of<JournalHead>, Of<JournalEntry>, Of<Limit>,
+                            Of<Parent>, Of<Ended>, Of<Remains>, Of<NoticeCursors>> {
+ public:
+  template <class R>
+  Of<R>& of() {
+    return this->template part<Of<R>>();
+  }
+  template <class R>
+  const Of<R>& of() const {
+    return this->template part<Of<R>>();
+  }
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -64,16 +64,21 @@ struct KeyList {
 /// Records that commands need and that are not there.
 class Missing : public PerRecord<KeyList> {
  public:
+  // Here and below: what is done for each kind of record is compiled once, not for all who use it.
+  Missing();
+  Missing(const Missing&);
+  Missing(Missing&&) noexcept;
+  Missing& operator=(const Missing&);
+  Missing& operator=(Missing&&) noexcept;
+  ~Missing();
+
   template <class R>
   void add(const KeyOf<R>& key) {
     of<R>().keys.push_back(key);
     ++count_;
   }
   bool is_empty() const noexcept { return count_ == 0; }
-  void clear() {
-    each([](auto& list) { list.keys.clear(); });
-    count_ = 0;
-  }
+  void clear();
 
  private:
   std::size_t count_ = 0;
@@ -82,6 +87,11 @@ class Missing : public PerRecord<KeyList> {
 /// The records that were read, with what commands have made of them and is not yet stored.
 class WorkingSet {
  public:
+  WorkingSet();
+  ~WorkingSet();
+  WorkingSet(const WorkingSet&) = delete;
+  WorkingSet& operator=(const WorkingSet&) = delete;
+
   /// None if it has not been read; a slot without a record if there is none.
   template <class R>
   const Slot<R>* find(const KeyOf<R>& key) const {
@@ -119,17 +129,9 @@ class WorkingSet {
   }
   void tell(Notice notice) { notices_.push_back(std::move(notice)); }
 
-  bool is_changed() const {
-    bool is_changed = !notices_.empty();
-    tables_.each([&](const auto& table) { is_changed = is_changed || !table.changed.empty(); });
-    return is_changed;
-  }
+  bool is_changed() const;
   /// How many records have changed.
-  std::size_t changes() const {
-    std::size_t changes = 0;
-    tables_.each([&](const auto& table) { changes += table.changed.size(); });
-    return changes;
-  }
+  std::size_t changes() const;
   const std::vector<Notice>& notices() const noexcept { return notices_; }
   /// Executions that were removed, with their workflows.
   const std::vector<std::pair<WorkflowId, ExecutionId>>& left() const noexcept { return left_; }
@@ -143,74 +145,18 @@ class WorkingSet {
   }
 
   /// What was changed has been given to the store.
-  void note_taken() {
-    for (const ExecutionId& id : tables_.of<Execution>().changed) {
-      const auto& execution = find<Execution>(id)->current;
-      // Nobody depends on one without a workflow.
-      if (execution && execution->has_ended() && !execution->workflow) leaving_.push_back(id);
-    }
-    tables_.each([&](auto& table) {
-      using Record = typename std::remove_reference_t<decltype(table)>::Record;
-      for (const auto& key : table.changed) {
-        auto& slot = table.slots.find(key)->second;
-        slot.stored = slot.standing();
-        slot.is_changed = false;
-        if (!slot.current || is_only_written<Record>) gone_.of<Record>().keys.push_back(key);
-      }
-      table.changed.clear();
-    });
-    notices_.clear();
-    left_.clear();
-  }
+  void note_taken();
   /// Forgets executions that have ended and will hardly be asked for, and whatever is not needed if
   /// there is more than `records_max` of a kind: everything that was given to the store must be
   /// there, to be read again.
-  void forget(std::size_t records_max) {
-    for (const ExecutionId& id : leaving_) forget(id);
-    leaving_.clear();
-    forget_gone();
-    tables_.each([&](auto& table) {
-      if (table.slots.size() <= records_max) return;
-      std::erase_if(table.slots, [](const auto& slot) { return !slot.second.is_changed; });
-    });
-  }
+  void forget(std::size_t records_max);
 
  private:
   /// What was removed is not looked for again.
-  void forget_gone() {
-    gone_.each([&](auto& list) {
-      using Record = typename std::remove_reference_t<decltype(list)>::Record;
-      for (const auto& key : list.keys) {
-        const Slot<Record>* slot = find<Record>(key);
-        const bool is_gone = slot != nullptr && (!slot->current || is_only_written<Record>);
-        if (is_gone) forget_record<Record>(key);
-      }
-      list.keys.clear();
-    });
-  }
+  void forget_gone();
   template <class R>
-  void forget_record(const KeyOf<R>& key) {
-    auto& slots = tables_.of<R>().slots;
-    const auto found = slots.find(key);
-    if (found != slots.end() && !found->second.is_changed) slots.erase(found);
-  }
-  void forget(const ExecutionId& id) {
-    const Slot<Execution>* slot = find<Execution>(id);
-    if (slot == nullptr || slot->is_changed) return;
-    const std::uint32_t attempts = slot->current ? slot->current->attempts : 0;
-    for (std::uint32_t number = 0; number <= attempts; ++number) {
-      forget_record<Attempt>({id, number});
-    }
-    if (const Slot<JournalHead>* head = find<JournalHead>(id); head != nullptr && head->current) {
-      for (std::uint32_t place = head->current->begin; place < head->current->end; ++place) {
-        forget_record<JournalEntry>({id, place});
-      }
-    }
-    tables_.each([&](auto& table) {
-      using Record = typename std::remove_reference_t<decltype(table)>::Record;
-      if constexpr (std::is_same_v<KeyOf<Record>, ExecutionId>) forget_record<Record>(id);
-    });
-  }
+  void forget_record(const KeyOf<R>& key);
+  void forget(const ExecutionId& id);
 
   PerRecord<SlotTable> tables_;
   std::vector<Notice> notices_;

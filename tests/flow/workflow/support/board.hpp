@@ -21,9 +21,7 @@ class Board {
  public:
   Time now = Time(std::chrono::hours(24 * 365 * 50));
 
-  Board() {
-    if (store_ != nullptr) store_->clear();
-  }
+  Board();
 
   /// Runs `command(draft)`; what it did is kept if it succeeded.
   template <class Command>
@@ -53,24 +51,14 @@ class Board {
     return slot != nullptr && slot->current ? &*slot->current : nullptr;
   }
   /// What has been told since it was last asked.
-  std::vector<Notice> take_notices() {
-    if (store_ != nullptr) return store_->take_notices();
-    std::vector<Notice> notices = records_.notices();
-    records_.note_taken();
-    return notices;
-  }
+  std::vector<Notice> take_notices();
   const internal::WorkingSet& records() const noexcept { return records_; }
 
   void pass(Duration time) { now += std::chrono::duration_cast<Time::duration>(time); }
 
  private:
   /// What is not in memory is not there.
-  void learn(const internal::Missing& missing) {
-    missing.each([&](const auto& list) {
-      using Record = typename std::remove_cvref_t<decltype(list)>::Record;
-      for (const auto& key : list.keys) records_.add<Record>(key, std::nullopt);
-    });
-  }
+  void learn(const internal::Missing& missing);
 
   template <class Command>
   auto run_stored(Command command) {
@@ -80,20 +68,7 @@ class Board {
     if (!known_.is_empty()) read(known_);
     return made->take();
   }
-  void read(const internal::Missing& asked) const {
-    const auto copy = [&](internal::Draft& draft) -> Result<bool> {
-      asked.each([&](const auto& list) {
-        using Record = typename std::remove_cvref_t<decltype(list)>::Record;
-        for (const auto& key : list.keys) {
-          std::optional<Record> record;
-          if (const Record* found = draft.find<Record>(key)) record = *found;
-          records_.change<Record>(key, std::move(record));
-        }
-      });
-      return true;
-    };
-    store_->run(now, std::make_shared<internal::CommandOf<decltype(copy)>>(copy));
-  }
+  void read(const internal::Missing& asked) const;
 
   BoardStore* const store_ = board_store();
   mutable internal::WorkingSet records_;  // of a store, a copy of those that were asked for

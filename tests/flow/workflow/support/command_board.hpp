@@ -17,12 +17,8 @@ class CommandBoard : public Board {
  public:
   using Draft = internal::Draft;
 
-  Result<Created> create(const NewExecution& request) {
-    return run([&](Draft& draft) { return internal::create(draft, request); });
-  }
-  Result<WorkflowId> create_workflow(const NewWorkflow& request = {}) {
-    return run([&](Draft& draft) { return internal::create(draft, request); });
-  }
+  Result<Created> create(const NewExecution& request);
+  Result<WorkflowId> create_workflow(const NewWorkflow& request = {});
   ExecutionId make(const NewExecution& request) { return create(request).value().id; }
   ExecutionId make(const std::string& kind = "work") { return make(NewExecution{.kind = kind}); }
   ExecutionId make_member(const WorkflowId& workflow, NewExecution request = {.kind = "work"}) {
@@ -31,136 +27,56 @@ class CommandBoard : public Board {
   }
 
   Result<std::optional<Claimed>> try_claim(const ExecutionId& id,
-                                           const ClaimRequest& request = {.worker = "w"}) {
-    return run([&](Draft& draft) { return internal::claim(draft, id, request); });
-  }
+                                           const ClaimRequest& request = {.worker = "w"});
   Claimed claim(const ExecutionId& id, const ClaimRequest& request = {.worker = "w"}) {
     return try_claim(id, request).value().value();
   }
-  Result<Time> renew(const Handle& handle, Duration lease) {
-    return run([&](Draft& draft) { return internal::renew(draft, handle, lease); });
-  }
-  Result<> complete(const Handle& handle, const std::string& result = "") {
-    return run([&](Draft& draft) { return internal::complete(draft, handle, result); });
-  }
-  Result<FailResult> fail(const Handle& handle, const Failure& failure = {.reason = "broken"}) {
-    return run([&](Draft& draft) { return internal::fail(draft, handle, failure); });
-  }
-  Result<> delay(const Handle& handle, Time until) {
-    return run([&](Draft& draft) { return internal::delay(draft, handle, until); });
-  }
-  Result<SuspendResult> suspend(const Handle& handle, const SuspendRequest& request) {
-    return run([&](Draft& draft) { return internal::suspend(draft, handle, request, "secret"); });
-  }
-  Result<SignalEffect> signal(const NewSignal& signal, const std::string& token) {
-    return run([&](Draft& draft) { return internal::signal(draft, signal, token); });
-  }
-  Result<SignalEffect> approve(const NewSignal& signal) {
-    return run([&](Draft& draft) { return internal::approve(draft, signal); });
-  }
-  Result<> resume(const ExecutionId& id, const std::string& by = "boss") {
-    return run([&](Draft& draft) { return internal::resume(draft, id, by); });
-  }
-  Result<bool> expire_suspension(const ExecutionId& id) {
-    return run([&](Draft& draft) { return internal::expire_suspension(draft, id); });
-  }
-  std::string token(const ExecutionId& id, const std::string& waitpoint) {
-    return run([&](Draft& draft) {
-             return internal::waitpoint_token(draft, id, waitpoint, "secret");
-           })
-        .value();
-  }
-  Result<> rotate_key(const std::string& id, const std::string& secret) {
-    return run([&](Draft& draft) { return internal::rotate_key(draft, id, secret); });
-  }
-  Result<> retire_key(const std::string& id) {
-    return run([&](Draft& draft) { return internal::retire_key(draft, id); });
-  }
+  Result<Time> renew(const Handle& handle, Duration lease);
+  Result<> complete(const Handle& handle, const std::string& result = "");
+  Result<FailResult> fail(const Handle& handle, const Failure& failure = {.reason = "broken"});
+  Result<> delay(const Handle& handle, Time until);
+  Result<SuspendResult> suspend(const Handle& handle, const SuspendRequest& request);
+  Result<SignalEffect> signal(const NewSignal& signal, const std::string& token);
+  Result<SignalEffect> approve(const NewSignal& signal);
+  Result<> resume(const ExecutionId& id, const std::string& by = "boss");
+  Result<bool> expire_suspension(const ExecutionId& id);
+  std::string token(const ExecutionId& id, const std::string& waitpoint);
+  Result<> rotate_key(const std::string& id, const std::string& secret);
+  Result<> retire_key(const std::string& id);
   Result<bool> cancel(const ExecutionId& id, const std::string& reason = "stop",
-                      const std::string& by = "operator") {
-    return run([&](Draft& draft) { return internal::cancel(draft, id, reason, by); });
-  }
-  Result<> revoke(const ExecutionId& id, const std::string& reason = "taken") {
-    return run([&](Draft& draft) { return internal::revoke(draft, id, reason); });
-  }
-  Result<> replay(const ExecutionId& id) {
-    return run([&](Draft& draft) { return internal::replay(draft, id); });
-  }
-  Result<> change_priority(const ExecutionId& id, std::int32_t priority) {
-    return run([&](Draft& draft) { return internal::change_priority(draft, id, priority); });
-  }
-  template <class Id>
-  Result<> set_tag(const Id& id, const std::string& key, const std::string& value) {
-    return run([&](Draft& draft) { return internal::set_tag(draft, id, key, value); });
-  }
+                      const std::string& by = "operator");
+  Result<> revoke(const ExecutionId& id, const std::string& reason = "taken");
+  Result<> replay(const ExecutionId& id);
+  Result<> change_priority(const ExecutionId& id, std::int32_t priority);
+  Result<> set_tag(const ExecutionId& id, const std::string& key, const std::string& value);
+  Result<> set_tag(const WorkflowId& id, const std::string& key, const std::string& value);
 
-  Result<bool> expire_lease(const ExecutionId& id) {
-    return run([&](Draft& draft) { return internal::expire_lease(draft, id); });
-  }
-  Result<bool> promote_due(const ExecutionId& id) {
-    return run([&](Draft& draft) { return internal::promote_due(draft, id); });
-  }
-  Result<bool> expire_attempt(const ExecutionId& id) {
-    return run([&](Draft& draft) { return internal::expire_attempt(draft, id); });
-  }
-  Result<bool> expire_execution(const ExecutionId& id) {
-    return run([&](Draft& draft) { return internal::expire_execution(draft, id); });
-  }
+  Result<bool> expire_lease(const ExecutionId& id);
+  Result<bool> promote_due(const ExecutionId& id);
+  Result<bool> expire_attempt(const ExecutionId& id);
+  Result<bool> expire_execution(const ExecutionId& id);
 
   Result<std::uint64_t> stage(const WorkflowId& id, const std::vector<NewEdge>& edges,
-                              std::optional<std::uint64_t> revision = {}) {
-    return run([&](Draft& draft) { return internal::stage(draft, id, edges, revision); });
-  }
-  Result<> apply(const WorkflowId& id, const std::vector<ExecutionId>& members) {
-    return run([&](Draft& draft) { return internal::apply(draft, id, members); });
-  }
+                              std::optional<std::uint64_t> revision = {});
+  Result<> apply(const WorkflowId& id, const std::vector<ExecutionId>& members);
   Result<bool> set_policy(const WorkflowId& id, const ExecutionId& downstream,
-                          const EdgePolicy& policy) {
-    return run([&](Draft& draft) { return internal::set_policy(draft, id, downstream, policy); });
-  }
-  Result<> close(const WorkflowId& id) {
-    return run([&](Draft& draft) { return internal::close(draft, id); });
-  }
-  Result<bool> cancel(const WorkflowId& id, CancelPolicy policy) {
-    return run([&](Draft& draft) { return internal::cancel(draft, id, policy, "stop"); });
-  }
+                          const EdgePolicy& policy);
+  Result<> close(const WorkflowId& id);
+  Result<bool> cancel(const WorkflowId& id, CancelPolicy policy);
   Result<std::vector<ExecutionId>> cancel_members(const WorkflowId& id,
                                                   const std::vector<ExecutionId>& members,
-                                                  bool is_last) {
-    return run([&](Draft& draft) { return internal::cancel_members(draft, id, members, is_last); });
-  }
+                                                  bool is_last);
   Result<internal::SiblingCancel> cancel_siblings(const ExecutionId& downstream,
-                                                  std::size_t siblings_max = 1000) {
-    return run(
-        [&](Draft& draft) { return internal::cancel_siblings(draft, downstream, siblings_max); });
-  }
-  Result<> set_lane_state(const std::string& lane, LaneState state) {
-    return run([&](Draft& draft) { return internal::set_lane_state(draft, lane, state); });
-  }
-  Result<> set_lane_limit(const std::string& lane, std::optional<std::uint32_t> limit) {
-    return run([&](Draft& draft) { return internal::set_lane_limit(draft, lane, limit); });
-  }
+                                                  std::size_t siblings_max = 1000);
+  Result<> set_lane_state(const std::string& lane, LaneState state);
+  Result<> set_lane_limit(const std::string& lane, std::optional<std::uint32_t> limit);
 
-  Result<> set_lane_rate(const std::string& lane, const std::optional<Rate>& rate) {
-    return run([&](Draft& draft) { return internal::set_lane_rate(draft, lane, rate); });
-  }
-  Result<> resume_lane(const std::string& lane, const ResumeLane& request) {
-    return run([&](Draft& draft) { return internal::resume_lane(draft, lane, request); });
-  }
+  Result<> set_lane_rate(const std::string& lane, const std::optional<Rate>& rate);
+  Result<> resume_lane(const std::string& lane, const ResumeLane& request);
   Result<> set_limit(const std::string& key, std::optional<std::uint32_t> concurrency_max,
-                     const std::optional<Rate>& rate = {}) {
-    return run(
-        [&](Draft& draft) { return internal::set_limit(draft, key, concurrency_max, rate); });
-  }
+                     const std::optional<Rate>& rate = {});
   /// Why it is not claimed.
-  Admission admission(const ExecutionId& id) {
-    return run([&](Draft& draft) -> Result<Admission> {
-             const Execution* execution = draft.find<Execution>(id);
-             if (execution == nullptr) return internal::no_such(id);
-             return internal::admission_of(draft, *execution);
-           })
-        .value();
-  }
+  Admission admission(const ExecutionId& id);
 
   // One execution from where it is to its end.
   void succeed(const ExecutionId& id, const std::string& result = "") {

@@ -10,6 +10,7 @@
 #include <weir/telemetry/telemetry.hpp>
 #include <weir/tests/runtime/support/recorded_spans.hpp>
 #include <weir/tests/server/support/gateway_fixture.hpp>
+#include <weir/tests/server/support/websocket_client.hpp>
 
 namespace weir::server {
 namespace {
@@ -112,6 +113,16 @@ TEST_F(AuditLines, AreInTheLogOfTheSystemIfNobodyElseTakesThem) {
   int audited = 0;
   for (const telemetry::LogRecord& line : lines->all) audited += line.message == "audit" ? 1 : 0;
   EXPECT_EQ(audited, count);
+}
+
+TEST_F(Tracing, AnUpgradeGoesOnWithTheTraceOfItsCaller) {
+  test::WebSocketClient client(gateway().port(), "/api/v1/views/items/subscribe", header("01"));
+  ASSERT_TRUE(client.is_open());
+  EXPECT_EQ(client.reply().headers.at("traceparent").substr(3, 32), trace);
+  const SpanRecord request = spans.one("GET");
+  EXPECT_EQ(to_string(request.parent), parent);
+  EXPECT_EQ(*RecordedSpans::attribute(request, "http.response.status_code"),
+            telemetry::AttributeValue(std::int64_t{101}));
 }
 
 }  // namespace

@@ -46,6 +46,8 @@ class GatewayTest : public ::testing::Test {
     large_.emplace(run(database_->create_view("shop.large", large)).value());
     auto items = from(*orders_).map({{"item", flow::data::col("item")}});
     items_.emplace(run(database_->create_view("items", items)).value());
+    for (const auto& view : {*large_, *items_})
+      run(database_->fresh(view, store_->version())).value();
   }
   ~GatewayTest() override {
     gateway_.reset();

@@ -358,6 +358,8 @@ def demo(program, directory):
     """The demo is the shop: it verifies itself."""
     text = Weir(program).text("demo", "--directory", directory, "--port", 0, "--seconds", 1, "--report")
     expect("everything is as it should be" in text, "not right", text)
+    code, text, errors = Weir(program).run("demo", "--directory", directory, "--port", 0, "--seconds", 0, "--json")
+    expect(code == 0 and json.loads(text)["right"] is True and "shop: open" in errors, "no JSON", text)
     Weir(program).refused(2, "--seconds", "demo", "--seconds", "soon")
 
 

@@ -157,6 +157,9 @@ void Grammar::add_demo() {
   demo->add_flag(
       "--report", options->verifies,
       "In the end compute everything again and compare: exit code 0 only if all is right");
+  demo->add_option("--port", options->port,
+                   "Where its console and its API are; 8080, or any if that is taken, without it")
+      ->type_name("PORT");
   demo->add_flag("--fresh", options->begins_anew, "Forget what is there");
 }
 

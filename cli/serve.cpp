@@ -66,7 +66,7 @@ Result<GatewayOptions> gateway_options(const ServeOptions& options) {
 
 Error explain_start(const Error& error, const ServeOptions& options) {
   if (error == server::Errc::cannot_listen) {
-    return {Errc::failed, error.detail() +
+    return {Errc::failed, "cannot listen on " + error.detail() +
                               ": is another server there? --port names another port, "
                               "0 any that is free"};
   }

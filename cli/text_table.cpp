@@ -67,6 +67,8 @@ std::vector<std::size_t> TextTable::widths(std::size_t width) const {
     found.push_back(widest);
   }
   if (width == 0) return found;
+  // In a narrow terminal the last columns are left out.
+  while (found.size() > 1 && found.size() * (narrowest + gap) - gap > width) found.pop_back();
   std::size_t sum = gap * (found.size() - 1);
   for (const std::size_t each : found) sum += each;
   while (sum > width) {
@@ -82,8 +84,8 @@ std::string TextTable::print(Layout layout) const {
   const std::vector<std::size_t> found = widths(layout.width);
   std::string text;
   const auto add_line = [&](const std::vector<Cell>& cells) {
-    for (std::size_t column = 0; column < cells.size(); ++column) {
-      const bool is_last = column + 1 == cells.size();
+    for (std::size_t column = 0; column < found.size(); ++column) {
+      const bool is_last = column + 1 == found.size();
       text +=
           placed(cells[column], {found[column], is_right_[column], is_last}, layout.is_coloured);
       if (!is_last) text.append(gap, ' ');

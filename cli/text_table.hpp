@@ -22,7 +22,8 @@ class TextTable {
     Style style;
   };
   struct Layout {
-    /// Zero: as wide as it takes. Otherwise the widest columns are cut until a line fits.
+    /// Zero: as wide as it takes. Otherwise the widest columns are cut until a line fits, and the
+    /// last are left out if that does not do.
     std::size_t width = 0;
     bool is_coloured = false;
   };

@@ -84,7 +84,6 @@ def rows(program, directory):
         expect(r"\x1b[31m cup\n\u009b" in text and "\x1b" not in text, "not printable", repr(text))
         expect("more: --after" in weir.text("tables", "orders", "--rows", "--limit", 1), "no more")
         expect("placed" in weir.text("views", "totals", "--rows"), "no rows of a view")
-        weir.refused(1, "version", "tables", "orders", "--rows", "--at", 0)
         weir.refused(5, "version", "tables", "orders", "--rows", "--at", 10**9)
 
 
@@ -305,6 +304,9 @@ def top(program, directory):
             code = screen.end()
             expect(code == 0 and screen.is_restored and "\x1b[?1049l" in screen.text, f"code {code}",
                    repr(screen.text[-300:]))
+        screen = Terminal(weir, "actors", columns=20, NO_COLOR="1")
+        expect(screen.end() == 0 and all(len(line) <= 20 for line in screen.text.splitlines()),
+               "does not fit", screen.text)
         for variables, is_coloured in (({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
             screen = Terminal(weir, "views", columns=40, **variables)
             code = screen.end()
@@ -356,6 +358,8 @@ def demo(program, directory):
     """The demo is the shop: it verifies itself."""
     text = Weir(program).text("demo", "--directory", directory, "--port", 0, "--seconds", 1, "--report")
     expect("everything is as it should be" in text, "not right", text)
+    code, text, errors = Weir(program).run("demo", "--directory", directory, "--port", 0, "--seconds", 0, "--json")
+    expect(code == 0 and json.loads(text)["right"] is True and "shop: open" in errors, "no JSON", text)
     Weir(program).refused(2, "--seconds", "demo", "--seconds", "soon")
 
 

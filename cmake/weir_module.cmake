@@ -70,6 +70,21 @@ function(weir_module name)
   weir_install_module(${component} ${module_DEPENDS} ${module_PRIVATE_DEPENDS})
 endfunction()
 
+# weir_program(<name> SOURCES <file>... [DEPENDS <target>...] [PRECOMPILE <header>...])
+#
+# Adds the program in this folder, and installs it.
+function(weir_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;DEPENDS;PRECOMPILE")
+  if(program_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "weir_program(${name}): unknown argument '${program_UNPARSED_ARGUMENTS}'")
+  endif()
+  add_executable(${name} ${program_SOURCES})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_link_libraries(${name} PRIVATE ${program_DEPENDS})
+  weir_precompile(${name} HEADERS ${program_PRECOMPILE})
+  install(TARGETS ${name} RUNTIME COMPONENT weir_program)
+endfunction()
+
 # Installs the module's target and headers, and a file that finds its dependencies first.
 function(weir_install_module component)
   set(dependencies "")

@@ -111,11 +111,39 @@ function(weir_join_tests out)
   set(${out} ${joined} PARENT_SCOPE)
 endfunction()
 
+# weir_discover_tests(<target> PREFIX <prefix>)
+#
+# Each TEST of the target becomes one CTest case, with a process of its own. Where CTest runs with
+# WEIR_TEST_BY_SUITE in its environment, each suite is one instead: under the sanitizers most tests
+# take less time than a process does to begin and to end.
+function(weir_discover_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" "PREFIX" "")
+  gtest_discover_tests(
+    ${target}
+    TEST_PREFIX ${tests_PREFIX}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300)
+  get_property(included DIRECTORY PROPERTY TEST_INCLUDE_FILES)
+  list(POP_BACK included by_test)
+  set(chosen ${CMAKE_CURRENT_BINARY_DIR}/${target}_cases.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/weir_discover_suites.cmake)
+  file(GENERATE OUTPUT ${chosen} CONTENT "\
+if(DEFINED ENV{WEIR_TEST_BY_SUITE} AND EXISTS \"$<TARGET_FILE:${target}>\")
+  include(\"${script}\")
+  weir_add_suites(\"${tests_PREFIX}\" \"$<TARGET_FILE:${target}>\")
+else()
+  include(\"${by_test}\")
+endif()
+")
+  set_property(DIRECTORY PROPERTY TEST_INCLUDE_FILES ${included} ${chosen})
+endfunction()
+
 # weir_test(<module> UNITS <unit>... [ALONE <unit>...] [DEPENDS <target>...]
 #           [PRECOMPILE <header>...])
 #
-# Adds one executable with the tests of a module, from <unit>_test.cpp in this folder. Each TEST is
-# one CTest case. A unity build joins the UNITS, but not those that are to be compiled ALONE.
+# Adds one executable with the tests of a module, from <unit>_test.cpp in this folder; see
+# weir_discover_tests(). A unity build joins the UNITS, but not those that are to be compiled ALONE.
 function(weir_test module)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "" "UNITS;ALONE;DEPENDS;PRECOMPILE")
   if(test_UNPARSED_ARGUMENTS)
@@ -131,12 +159,7 @@ function(weir_test module)
   add_executable(${target} ${test_UNITS} ${test_ALONE})
   target_link_libraries(${target} PRIVATE weir::${component} ${test_DEPENDS} GTest::gtest_main)
   weir_compile_tests(${target} PRECOMPILE ${test_PRECOMPILE})
-  gtest_discover_tests(
-    ${target}
-    TEST_PREFIX ${component}.
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300)
+  weir_discover_tests(${target} PREFIX ${component}.)
 endfunction()
 
 # weir_compile_fail_test(<name> FILE <file> EXPECT <regex> [ERRORS_MAX <count>]

@@ -201,8 +201,10 @@ class [[nodiscard]] IoAwaiter<void(Ts...), Initiation, Args...> final : public I
 }  // namespace internal
 }  // namespace weir
 
+namespace boost::asio {
+
 template <class... Ts>
-class boost::asio::async_result<weir::UseTask, void(Ts...)> {
+class async_result<weir::UseTask, void(Ts...)> {
  public:
   template <class Initiation, class... Args>
   static auto initiate(Initiation&& initiation, weir::UseTask, Args&&... args) {
@@ -211,3 +213,5 @@ class boost::asio::async_result<weir::UseTask, void(Ts...)> {
     return Awaiter(std::forward<Initiation>(initiation), std::forward<Args>(args)...);
   }
 };
+
+}  // namespace boost::asio

@@ -14,6 +14,7 @@ build_packages=(
   g++ # the package test compiles a consumer with the system's compiler
   git
   libclang-rt-19-dev
+  libcli11-dev
   libcurl4-openssl-dev
   libgrpc++-dev # opentelemetry-cpp-dev needs this and protobuf-compiler-grpc, but does not say so
   libgtest-dev
@@ -39,10 +40,15 @@ check_packages=(
   clang-tidy-19
 )
 check_packages_backports=()
+docs_packages=(
+  doxygen
+)
+docs_packages_backports=()
 bench_packages=(
   erlang-base
   libcaf-dev
   valgrind
+  wrk
 )
 bench_packages_backports=(
   'golang-go>=2:1.23~'
@@ -63,7 +69,8 @@ and needs neither a network nor root.
 Groups:
   build   compiler, build tools, libraries and what tests run (the default)
   check   clang-format and clang-tidy
-  bench   the runtimes that benchmarks compare with, and valgrind
+  docs    what makes the reference of the headers
+  bench   the runtimes that benchmarks compare with, valgrind and wrk
 
 Options:
   --list                      print the missing packages, install nothing
@@ -245,7 +252,7 @@ for argument in "$@"; do
     -h | --help) usage && exit ;;
     --list) list_only=yes ;;
     --print-backports-source) backports_source && exit ;;
-    build | check | bench) groups+=("$argument") ;;
+    build | check | docs | bench) groups+=("$argument") ;;
     *) usage >&2 && fail "unknown argument '$argument'" ;;
   esac
 done

@@ -25,6 +25,11 @@ struct Limits {
   Duration idle_time = std::chrono::seconds(75);
   /// How long a request may ask to wait for something to happen.
   Duration wait_time = std::chrono::seconds(60);
+  /// What a subscriber may send in one message.
+  std::size_t message_bytes_max = std::size_t{16} << 10;
+  /// A subscriber that has been silent for so long is asked whether it is there; one that does not
+  /// answer in this time is not.
+  Duration ping_time = std::chrono::seconds(30);
 };
 
 }  // namespace weir::server

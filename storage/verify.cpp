@@ -206,4 +206,12 @@ Result<VerifyReport> verify(const std::filesystem::path& directory, VerifyOption
   return verify(**engine, std::move(options));
 }
 
+Result<VerifyReport> verify_backup(const std::filesystem::path& directory, VerifyOptions options) {
+  if (auto format = internal::StoreDirectory::check_format(directory); !format)
+    return format.error();
+  auto engine = rocksdb::open_engine({.directory = directory / "data", .is_read_only = true});
+  if (!engine) return engine.error();
+  return verify(**engine, std::move(options));
+}
+
 }  // namespace weir::storage

@@ -35,6 +35,10 @@ struct VerifyOptions {
 /// for as long as it takes to read it all; the store cannot be opened meanwhile.
 Result<VerifyReport> verify(const std::filesystem::path& directory, VerifyOptions options = {});
 
+/// The same for what is in a backup, whatever its manifest says: see `check_backup`.
+Result<VerifyReport> verify_backup(const std::filesystem::path& directory,
+                                   VerifyOptions options = {});
+
 /// The same for an engine that is open already.
 Result<VerifyReport> verify(engine::Engine& engine, VerifyOptions options = {});
 

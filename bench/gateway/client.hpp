@@ -23,6 +23,9 @@ struct Asking {
 /// On this thread. Ends the program if an answer is not a 200.
 Asked ask(const Asking& asking);
 
+/// A socket; ends the program if there is none.
+int connect_to(std::uint16_t port);
+
 /// Connections that stay; closed at the end.
 class Sockets {
  public:

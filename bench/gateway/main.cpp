@@ -1,12 +1,10 @@
 // `weir_bench_gateway weir|raw <workload>`: asked by this program itself, over loopback.
 
-#include <unistd.h>
-
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,10 +14,8 @@
 #include <weir/bench/actors/measure.hpp>
 #include <weir/bench/gateway/client.hpp>
 #include <weir/bench/gateway/raw.hpp>
-#include <weir/flow/data/expression.hpp>
-#include <weir/flow/view/database.hpp>
-#include <weir/server/gateway.hpp>
-#include <weir/storage/store.hpp>
+#include <weir/bench/gateway/server.hpp>
+#include <weir/bench/gateway/subscribers.hpp>
 
 namespace weir::bench::gateway {
 namespace {
@@ -27,49 +23,8 @@ namespace {
 constexpr const char* row_target = "/api/v1/views/large/rows/1";
 constexpr int idle_connections = 2000;
 constexpr int slow_connections = 500;
-
-/// A view with some rows behind a gateway.
-class WeirServer {
- public:
-  WeirServer()
-      : store_(storage::Store::open(system_).value()),
-        database_(system_.run(flow::view::Database::open(&store_)).value()) {
-    using flow::data::col;
-    using flow::data::Kind;
-    auto schema = std::make_shared<const flow::data::Schema>(
-        flow::data::Schema::make(
-            {{"id", Kind::int64, false}, {"item", Kind::text, false}, {"cents", Kind::int64}},
-            {"id"})
-            .value());
-    const auto orders = system_.run(database_.create_table("orders", schema)).value();
-    const auto large =
-        system_.run(database_.create_view("large", from(orders).filter(col("cents") > 1000)))
-            .value();
-    auto transaction = database_.begin();
-    for (int id = 0; id < 1000; ++id)
-      system_.run(transaction.insert(orders, {id, "apples", 2000})).value();
-    const auto version = system_.run(transaction.commit()).value();
-    system_.run(database_.fresh(large, version)).value();
-    gateway_ = std::make_unique<server::Gateway>(
-        server::Gateway::start({&store_, &database_}, {.port = 0}).value());
-  }
-
-  std::uint16_t port() const { return gateway_->port(); }
-
- private:
-  ActorSystem system_{ActorSystemOptions{.threads = static_cast<unsigned>(actors::threads())}};
-  storage::Store store_;
-  flow::view::Database database_;
-  std::unique_ptr<server::Gateway> gateway_;
-};
-
-double resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  double total = 0;
-  double resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
-}
+constexpr int subscriber_count = 1000;
+constexpr std::int64_t changes_per_second = 1000;
 
 Asking asking(std::uint16_t port, int under_way) {
   return {.port = port,
@@ -111,10 +66,49 @@ void measure_idle(std::uint16_t port) {
       std::string("GET ") + row_target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
   Sockets first;
   for (int index = 0; index < 100; ++index) first.add(port, request, true);
-  const double before = resident_bytes();
+  const double before = actors::resident_bytes();
   Sockets idle;
   for (int index = 0; index < idle_connections; ++index) idle.add(port, request, true);
-  std::printf("RESULT idle %.0f B\n", (resident_bytes() - before) / idle_connections);
+  std::printf("RESULT idle %.0f B\n", (actors::resident_bytes() - before) / idle_connections);
+}
+
+/// By `wrk`, which many know, in a process of its own.
+void measure_wrk(std::uint16_t port) {
+  const int seconds = actors::scale() < 1 ? 1 : 5;
+  const std::string command = "wrk --threads 1 --connections 64 --latency --duration " +
+                              std::to_string(seconds) +
+                              "s http://127.0.0.1:" + std::to_string(port) + row_target;
+  std::FILE* output = ::popen(command.c_str(), "r");
+  actors::verify(output != nullptr, "wrk was started");
+  std::array<char, 256> line;
+  double per_second = 0;
+  bool has_failures = false;
+  while (std::fgets(line.data(), line.size(), output)) {
+    const std::string_view text(line.data());
+    if (text.starts_with("Requests/sec:")) per_second = std::atof(text.data() + 13);
+    has_failures = has_failures || text.find("Non-2xx") != std::string_view::npos ||
+                   text.find("Socket errors") != std::string_view::npos;
+  }
+  actors::verify(::pclose(output) == 0 && per_second > 0 && !has_failures, "wrk got its answers");
+  std::printf("RESULT wrk %.0f requests/s\n", per_second);
+}
+
+/// Memory is what is there when all has been sent, less what there was before they came: after as
+/// many changes without them.
+void measure_subscribers(WeirServer& server) {
+  const std::int64_t changes = actors::scaled(10'000);
+  server.insert(changes, changes_per_second * 10);
+  const double before = actors::resident_bytes();
+  Subscribers subscribers(server.port(), subscriber_count);
+  const double cpu_before = actors::cpu_ns();
+  std::thread writer([&] { server.insert(changes, changes_per_second); });
+  subscribers.receive(changes);
+  writer.join();
+  const double seconds = static_cast<double>(changes) / changes_per_second;
+  std::printf("RESULT subscribers %.1f ms p50_ms=%.1f max_ms=%.1f bytes_each=%.0f cpus=%.2f\n",
+              subscribers.latency_ms(0.99), subscribers.latency_ms(0.5), subscribers.latency_ms(1),
+              (actors::resident_bytes() - before) / subscriber_count,
+              (actors::cpu_ns() - cpu_before) / 1e9 / seconds);
 }
 
 int run(std::string_view subject, std::string_view workload) {
@@ -128,6 +122,10 @@ int run(std::string_view subject, std::string_view workload) {
     measure_rate(workload, port, 1);
   } else if (workload == "pipelined") {
     measure_rate(workload, port, 16);
+  } else if (workload == "wrk") {
+    measure_wrk(port);
+  } else if (workload == "subscribers" && weir) {
+    measure_subscribers(*weir);
   } else if (workload == "slow") {
     measure_slow(port);
   } else if (workload == "idle") {
@@ -143,7 +141,8 @@ int run(std::string_view subject, std::string_view workload) {
 
 int main(int count, char** arguments) {
   if (count != 3) {
-    std::fprintf(stderr, "usage: %s weir|raw get_row|pipelined|slow|idle\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s weir|raw get_row|wrk|pipelined|slow|idle|subscribers\n",
+                 arguments[0]);
     return 2;
   }
   return weir::bench::gateway::run(arguments[1], arguments[2]);

@@ -66,6 +66,8 @@ struct ClaimRequest {
   std::string worker;
   std::string lane = "default";
   std::vector<std::string> capabilities = {};
+  /// Only what is in one of these namespaces; none: in any.
+  std::vector<std::string> spaces = {};
   Duration lease = std::chrono::seconds(30);
   std::size_t executions_max = 1;
   /// `next` gives nothing, instead of waiting on, when this is cancelled. For a worker that stops:

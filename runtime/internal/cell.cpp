@@ -86,6 +86,14 @@ inline Outcome handle_quickly(Cell& cell, Node* node) noexcept {
   return invoke(cell, node);
 }
 
+// Apart from the loop over messages, whose registers it would take: a message that is measured, or
+// whose trace is recorded, or nobody has decided about.
+[[gnu::noinline]] Outcome handle_specially(Cell& cell, Node* node, Worker& worker) noexcept {
+  if (node->trace != undecided) return handle_closely(cell, node, worker);
+  return decide_recording(node, worker) ? handle_recorded(cell, node, worker)
+                                        : handle_quickly(cell, node);
+}
+
 // A parked cell must not be touched: the outcomes that need it keep it from parking by `attention`.
 [[gnu::always_inline]] inline void finish_node(Cell& cell, Node* node, Outcome outcome) noexcept {
   if (outcome == Outcome::done) [[likely]] {
@@ -209,21 +217,16 @@ void Cell::activate(Worker& worker) noexcept {
   }
 }
 
-// Handlers run with the trace of their message, which mostly is that of no trace: only what runs
-// between them is outside of any.
 template <bool IsObserved>
 void Cell::activate_for(Worker& worker) noexcept {
   worker.current = this;
-  if (IsObserved) worker.trace = unsampled;
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
   const std::uint32_t quota_before = worker.quota_left;
   std::uint32_t quota = quota_before;
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
-      if (IsObserved) worker.trace = worker.outside_trace;
       if (!attend(*this, worker)) break;
-      if (IsObserved) worker.trace = unsampled;
     }
     Node* node = tail.load(std::memory_order_acquire);
     if (!node) [[unlikely]] {
@@ -236,12 +239,9 @@ void Cell::activate_for(Worker& worker) noexcept {
     }
     __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
     count_popped(*this);
-    bool is_special = IsObserved && node->trace != unsampled;
-    const bool is_root = is_special && node->trace == undecided;
-    if (is_root) is_special = decide_recording(node, worker);
-    const Outcome outcome = !is_special ? handle_quickly(*this, node)
-                            : is_root   ? handle_recorded(*this, node, worker)
-                                        : handle_closely(*this, node, worker);
+    const bool is_special = IsObserved && node->trace != unsampled;
+    const Outcome outcome =
+        is_special ? handle_specially(*this, node, worker) : handle_quickly(*this, node);
     end_of_handler(worker);
     if (--until_admit == 0) [[unlikely]] {
       admit_if_waiting(*this);
@@ -253,7 +253,6 @@ void Cell::activate_for(Worker& worker) noexcept {
     if (unlinked == Unlinked::parked) break;
   }
   worker.current = nullptr;
-  if (IsObserved) worker.trace = worker.outside_trace;
   // Used up, it has gone once below zero.
   const std::uint32_t handled = quota_before - (quota == UINT32_MAX ? 0 : quota);
   worker.messages.store(worker.messages.load(std::memory_order_relaxed) + handled,

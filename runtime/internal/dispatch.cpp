@@ -46,8 +46,13 @@ void process_entry(Cell& cell, std::uintptr_t entry) noexcept {
     case Cell::reply_tag:
       receive_reply(cell, static_cast<RequestNode*>(static_cast<Node*>(link)));
       break;
-    case Cell::child_tag: child_ended(cell, static_cast<Cell*>(link)); break;
+    case Cell::child_tag: {
+      const OutsideOfTraces outside(*this_worker);
+      child_ended(cell, static_cast<Cell*>(link));
+      break;
+    }
     case Cell::signal_tag: {
+      const OutsideOfTraces outside(*this_worker);
       auto* signal = static_cast<Signal*>(link);
       signal->process(signal, cell);
       break;
@@ -221,6 +226,7 @@ bool attend(Cell& cell, Worker& worker) noexcept {
       drain_control(cell, worker);
     }
     if ((cell.flags & Cell::fresh) != 0) {
+      const OutsideOfTraces outside(worker);
       start_actor(cell);
       continue;  // a stop that came meanwhile overtakes the first message
     }

@@ -120,7 +120,6 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
       measures(system.measures()),
       is_observed(records_spans || measures),
       outside_trace(records_spans ? undecided : unsampled),
-      trace(outside_trace),
       trace_random(system.trace_seed + number),
       roots_bound(records_spans ? system.options.telemetry->sampler().bound() : 0),
       roots_random(~trace_random),

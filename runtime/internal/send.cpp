@@ -90,7 +90,8 @@ SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
   return SendStatus::sent;
 }
 
-void count_measured(Worker& worker, const Cell& target, Node* node) noexcept {
+// A call of its own, and so is the next: who does not measure keeps their registers.
+[[gnu::noinline]] void count_measured(Worker& worker, const Cell& target, Node* node) noexcept {
   if (worker.outbox.target == &target && worker.outbox.credit > 0) return;  // counted with others
   if (worker.sampler.to_pass() > 0) {
     worker.sampler.pass(1);
@@ -100,7 +101,8 @@ void count_measured(Worker& worker, const Cell& target, Node* node) noexcept {
 }
 
 // To another system: what is not recorded here may begin a trace there.
-void attach_outside(const Worker& worker, const Cell& target, Node* node) noexcept {
+[[gnu::noinline]] void attach_outside(const Worker& worker, const Cell& target,
+                                      Node* node) noexcept {
   const bool begins = !worker.records_spans && target.core->records_spans();
   if (begins && node->trace == unsampled) node->trace = undecided;
 }

@@ -165,6 +165,7 @@ void start_actor(Cell& cell) noexcept {
 }
 
 bool advance_lifecycle(Cell& cell, Worker& worker) noexcept {
+  const OutsideOfTraces outside(worker);
   if ((cell.attention & Cell::stopping) != 0) return advance_stop(cell, worker);
   Extension& extension = cell.extension();
   if (cell.first_child || !extension.backoff_timer.is_over.load(std::memory_order_acquire)) {

@@ -43,7 +43,9 @@ void end_timer_watch(Worker& worker) noexcept {
 }
 
 void advance_timers(Worker& worker) noexcept {
-  if (!worker.timers.is_empty()) worker.timers.advance(worker.core.now_ns());
+  if (worker.timers.is_empty()) return;
+  const OutsideOfTraces outside(worker);
+  worker.timers.advance(worker.core.now_ns());
 }
 
 void check_timers(Worker& worker) noexcept {
@@ -52,11 +54,13 @@ void check_timers(Worker& worker) noexcept {
   worker.timer_check_every =
       is_late ? std::max(worker.timer_check_every / 4, 1u)
               : std::min(worker.timer_check_every * 2, ticks_between_timer_checks);
+  const OutsideOfTraces outside(worker);
   worker.timers.advance(now);
 }
 
 void advance_timers_of_others(Worker& worker) noexcept {
   const std::int64_t now = worker.core.now_ns();
+  const OutsideOfTraces outside(worker);
   for (auto& other : worker.core.workers) {
     if (other.get() != &worker && !other->timers.is_empty()) other->timers.try_advance(now);
   }

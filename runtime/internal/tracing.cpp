@@ -137,8 +137,12 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   return outcome;
 }
 
-void attach_sampled_trail(Worker& worker, const Cell& target, Node* node) {
-  attach(*ActiveSpan::of(worker.trace), target, node);
+void attach_trail(Worker& worker, const Cell& target, Node* node) {
+  if (worker.trace == undecided) {
+    node->trace = undecided;
+  } else {
+    attach(*ActiveSpan::of(worker.trace), target, node);
+  }
 }
 
 void attach_foreign_trail(const Cell& target, Node* node) {

@@ -77,7 +77,7 @@ struct alignas(128) Worker {
   const bool measures;
   const bool is_observed;              // one of both
   const std::uintptr_t outside_trace;  // of what no message caused
-  std::uintptr_t trace;                // of what runs: see active_span.hpp
+  std::uintptr_t trace = 0;            // of what runs: see active_span.hpp
   std::uint64_t trace_random;
   const std::uint64_t roots_bound;  // of the numbers of traces that are recorded: Sampler::bound
   std::uint64_t roots_random;
@@ -128,6 +128,24 @@ std::uint64_t next_random(std::uint64_t& state) noexcept;
 extern constinit thread_local Worker* this_worker __attribute__((tls_model("initial-exec")));
 inline Worker* Worker::current_worker() noexcept { return this_worker; }
 
+/// What runs on a worker meanwhile, though no message caused it, begins traces: hooks, signals.
+/// Everything else that runs between handlers sends nothing of its own, and keeps off `trace`.
+class OutsideOfTraces {
+ public:
+  explicit OutsideOfTraces(Worker& worker) noexcept : worker_(worker), outer_(worker.trace) {
+    if (has_telemetry) worker.trace = worker.outside_trace;
+  }
+  OutsideOfTraces(const OutsideOfTraces&) = delete;
+  OutsideOfTraces& operator=(const OutsideOfTraces&) = delete;
+  ~OutsideOfTraces() {
+    if (has_telemetry) worker_.trace = outer_;
+  }
+
+ private:
+  Worker& worker_;
+  const std::uintptr_t outer_;
+};
+
 /// Makes `cell` run soon. The caller has taken it out of `idle` or `waiting`.
 void schedule(Cell* cell) noexcept;
 
@@ -143,15 +161,8 @@ inline void end_of_handler(Worker& worker) noexcept {
   worker.outbox.target = nullptr;
 }
 
-void attach_sampled_trail(Worker& worker, const Cell& target, Node* node);
 /// Marks a message with the span that sends it.
-inline void attach_trail(Worker& worker, const Cell& target, Node* node) {
-  if (worker.trace == 1) {
-    node->trace = 1;  // undecided: see active_span.hpp
-  } else {
-    attach_sampled_trail(worker, target, node);
-  }
-}
+[[gnu::cold]] void attach_trail(Worker& worker, const Cell& target, Node* node);
 
 /// A message that is measured is sent.
 void count_chosen(Worker& worker, Node* node) noexcept;

@@ -14,16 +14,6 @@ weir::Error wrong(const std::string& what) {
   return {weir::Errc::invalid_argument, what + "; see --help"};
 }
 
-/// Where programs keep what is theirs: https://specifications.freedesktop.org/basedir-spec
-std::filesystem::path default_directory() {
-  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
-    return std::filesystem::path(state) / "weir-shop";
-  }
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return {};
-  return std::filesystem::path(home) / ".local/state/weir-shop";
-}
-
 std::optional<double> parse_number(std::string_view text, double max) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -59,6 +49,16 @@ bool takes_value(std::string_view name) {
 }
 
 }  // namespace
+
+// https://specifications.freedesktop.org/basedir-spec
+std::filesystem::path default_directory() {
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
+    return std::filesystem::path(state) / "weir-shop";
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return std::filesystem::path(home) / ".local/state/weir-shop";
+}
 
 const char* const usage =
     R"(Usage: weir_sample_shop [--seconds N] [--report] [--orders-per-second N] [--directory DIR]

@@ -24,6 +24,9 @@ struct Options {
 /// The error says what is wrong, and what would be right.
 weir::Result<Options> parse_options(std::span<char* const> arguments);
 
+/// `weir-shop` where programs keep what is theirs; empty if nobody knows where that is.
+std::filesystem::path default_directory();
+
 extern const char* const usage;
 
 }  // namespace shop

@@ -109,7 +109,9 @@ std::string processed(const Figures& begin, const Figures& end) {
 }
 
 Screen::Screen(std::string url) : url_(std::move(url)), is_terminal_(isatty(STDOUT_FILENO) == 1) {
-  if (!is_terminal_) std::printf("shop: gateway at %s\n", url_.c_str());
+  if (is_terminal_) return;
+  std::printf("shop: gateway at %s\n", url_.c_str());
+  std::fflush(stdout);
 }
 
 void Screen::show(const Figures& figures) {

@@ -45,6 +45,21 @@ Outcome<Caller> identify_by_place(const Request& request) {
   return Caller{.roles = Roles::all()};
 }
 
+/// Pages cannot set headers of a WebSocket, but they can offer protocols: `weir.v1,
+/// bearer.<token>`. Nothing if there is no such offer, or more than one.
+std::string_view token_of_websocket(const Request& request) noexcept {
+  constexpr std::string_view prefix = "bearer.";
+  if (!names_token(request.header("upgrade"), "websocket") ||
+      request.count("sec-websocket-protocol") != 1)
+    return {};
+  std::string_view offers = request.header("sec-websocket-protocol");
+  const std::size_t begin = offers.find(prefix);
+  if (begin == std::string_view::npos || offers.find(prefix, begin + 1) != std::string_view::npos)
+    return {};
+  offers.remove_prefix(begin + prefix.size());
+  return offers.substr(0, offers.find_first_of(", \t"));
+}
+
 }  // namespace
 
 bool Caller::sees(std::string_view relation) const noexcept {
@@ -88,6 +103,9 @@ Outcome<Caller> Access::identify(const Request& request) const {
   if (!has_tokens()) return identify_by_place(request);
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = request.header("authorization");
+  if (request.count("authorization") == 0) {
+    if (const auto token = token_of_websocket(request); !token.empty()) return check_token(token);
+  }
   if (given.empty() || request.count("authorization") > 1)
     return unauthorized("no_token", "send one header `Authorization: Bearer <token>`");
   const bool is_bearer =

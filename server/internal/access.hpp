@@ -45,6 +45,9 @@ class Access {
   std::map<std::string, Entry, std::less<>> by_name_;
 };
 
+/// What a client of a subscription speaks, if it says so in `Sec-WebSocket-Protocol`.
+inline constexpr std::string_view websocket_protocol = "weir.v1";
+
 /// Whether a `Host` names the machine itself: `localhost`, `127.0.0.1:8080`, `[::1]`.
 bool is_loopback_host(std::string_view host) noexcept;
 /// The same of an `Origin`: `http://localhost:8080`.

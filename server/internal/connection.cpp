@@ -24,8 +24,8 @@ constexpr Duration linger_time = std::chrono::seconds(2);
 constexpr std::size_t linger_bytes_max = std::size_t{1} << 20;
 
 Duration check_period(const Limits& limits) noexcept {
-  const Duration shortest =
-      std::min({limits.header_time, limits.body_time, limits.write_time, limits.idle_time});
+  const Duration shortest = std::min({limits.header_time, limits.body_time, limits.write_time,
+                                      limits.idle_time, limits.ping_time});
   return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
 }
 
@@ -48,6 +48,7 @@ void Connection::on_start() {
 
 // Closing would be quicker, but then there would be no telling why.
 void Connection::on(CheckTime) {
+  if (subscriber_) return subscriber_->check_time();
   if (now() < deadline_) return;
   is_late_ = true;
   stream_->cancel();
@@ -55,7 +56,12 @@ void Connection::on(CheckTime) {
 
 void Connection::on(Drain) {
   drain_.cancel();
+  if (subscriber_) subscriber_->drain();
   if (waiting_ == Waiting::request) stream_->cancel();
+}
+
+void Connection::on(News) {
+  if (subscriber_) subscriber_->on(News{});
 }
 
 Task<> Connection::serve() {
@@ -151,19 +157,44 @@ Task<bool> Connection::answer() {
   const TimePoint begun = now();
   const Response response = co_await respond(&dispatch);
   const bool keeps_alive = request.keeps_alive && !drain_.is_cancelled();
-  append_response(output_, response,
-                  {.is_head = request.method() == "HEAD",
-                   .is_http_1_0 = request.is_http_1_0,
-                   .keeps_alive = keeps_alive,
-                   .date = date()});
+  const bool is_heard = !response.undo || !stream_->has_hung_up();
+  if (is_heard) {
+    append_response(output_, response,
+                    {.is_head = request.method() == "HEAD",
+                     .is_http_1_0 = request.is_http_1_0,
+                     .keeps_alive = keeps_alive,
+                     .date = date()});
+  }
   tell(*core_, {.request = &request,
                 .route = dispatch.route(),
                 .caller = &dispatch.caller(),
                 .response = &response,
                 .stream = stream_.get(),
                 .taken = now() - begun});
+  if (response.subscription) {
+    co_await serve_subscriber(response.subscription);
+    co_return false;
+  }
+  if (response.undo) {
+    if (is_heard && co_await flush()) co_return keeps_alive;
+    co_await response.undo();
+    co_return false;
+  }
   if (output_.size() > output_bytes_max && !co_await flush()) co_return false;
   co_return keeps_alive;
+}
+
+Task<> Connection::serve_subscriber(std::shared_ptr<NewSubscription> wanted) {
+  if (!co_await flush()) co_return;
+  subscriber_ = std::make_unique<Subscriber>(Subscriber::Host{core_.get(), stream_.get(), self()},
+                                             std::move(*wanted));
+  wanted.reset();
+  if (drain_.is_cancelled()) subscriber_->drain();
+  std::string input = std::exchange(input_, {}).substr(input_begin_, input_end_ - input_begin_);
+  input_begin_ = input_end_ = 0;
+  co_await subscriber_->run(std::move(input));
+  is_unheard_ = subscriber_->is_unheard();
+  subscriber_.reset();
 }
 
 /// Whatever happens inside, the caller is told something.
@@ -175,10 +206,11 @@ Task<Response> Connection::respond(Dispatch* dispatch) {
     if (auto prepared = dispatch->prepare()) {
       response = *std::move(prepared);
     } else {
+      const bool waits = dispatch->route()->waits;
       // What was asked before is not to wait for what comes later.
-      if (dispatch->route()->waits) static_cast<void>(co_await flush());
+      if (waits) static_cast<void>(co_await flush());
       deadline_ = TimePoint::max();
-      response = co_await dispatch->run();
+      response = co_await (waits ? run_watched(dispatch) : dispatch->run());
     }
   } catch (const std::exception& exception) {
     log_failure(*core_, request, exception.what());
@@ -188,6 +220,19 @@ Task<Response> Connection::respond(Dispatch* dispatch) {
   }
   add_trace_headers(response);
   co_return response;
+}
+
+Task<Response> Connection::run_watched(Dispatch* dispatch) {
+  TaskScope watch;
+  watch.spawn(watch_client());
+  Response response = co_await dispatch->run();
+  watch.cancel_all();
+  co_await watch.join();
+  co_return response;
+}
+
+Task<> Connection::watch_client() {
+  if (co_await stream_->hung_up()) drain_.cancel();
 }
 
 Task<bool> Connection::flush() {

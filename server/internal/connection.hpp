@@ -9,6 +9,7 @@
 #include <weir/runtime/task_scope.hpp>
 #include <weir/server/internal/gateway_core.hpp>
 #include <weir/server/internal/request_parser.hpp>
+#include <weir/server/internal/subscriber.hpp>
 
 namespace weir::server::internal {
 
@@ -23,8 +24,10 @@ struct Drain {};
 ///                  ^        <────────────┘
 ///                  └── a failure, the end, a time that is over ──> hang_up
 ///
+/// A request may make it a WebSocket: then it is a `Subscriber`'s to its end.
+///
 /// Between requests it holds little: a small buffer and the parser.
-class Connection final : public Actor<CheckTime, Drain> {
+class Connection final : public Actor<CheckTime, Drain, News> {
  public:
   Connection(std::shared_ptr<GatewayCore> core, std::shared_ptr<Stream> stream);
   ~Connection();
@@ -32,6 +35,7 @@ class Connection final : public Actor<CheckTime, Drain> {
   void on_start();
   void on(CheckTime);
   void on(Drain);
+  void on(News);
 
  private:
   Task<> serve();
@@ -44,6 +48,11 @@ class Connection final : public Actor<CheckTime, Drain> {
   /// False if the connection is not to be used any more.
   Task<bool> answer();
   Task<Response> respond(Dispatch* dispatch);
+  Task<> serve_subscriber(std::shared_ptr<NewSubscription> wanted);
+  /// Of a route that may take long.
+  Task<Response> run_watched(Dispatch* dispatch);
+  /// Lets who waits for something give up when the client has gone.
+  Task<> watch_client();
   Task<bool> flush();
   Task<> hang_up();
 
@@ -72,6 +81,7 @@ class Connection final : public Actor<CheckTime, Drain> {
   CancellationSource drain_;
   std::int64_t date_second_ = -1;
   std::string date_;
+  std::unique_ptr<Subscriber> subscriber_;
   Timer timer_;
   TaskScope tasks_;  // last: they use what stands above
 };

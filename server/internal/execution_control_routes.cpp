@@ -98,8 +98,7 @@ Task<Response> send_signal(const Call* call) {
 Task<Response> approve_execution(const Call* call) {
   WEIR_CO_TRY(found, co_await find_execution(call));
   WEIR_CO_TRY(body, parse_body(call));
-  workflow::NewSignal signal{
-      .execution = found.id, .waitpoint = {}, .source = call->caller.name};
+  workflow::NewSignal signal{.execution = found.id, .waitpoint = {}, .source = call->caller.name};
   JsonFields fields(body.root());
   take_signal(fields, signal);
   if (auto refused = fields.finish()) co_return *std::move(refused);

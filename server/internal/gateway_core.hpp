@@ -9,6 +9,7 @@
 #include <weir/runtime/actor_system.hpp>
 #include <weir/server/gateway.hpp>
 #include <weir/server/internal/access.hpp>
+#include <weir/server/internal/feed.hpp>
 #include <weir/server/internal/network.hpp>
 #include <weir/server/internal/relation_cache.hpp>
 #include <weir/server/internal/router.hpp>
@@ -24,7 +25,7 @@ struct Shutdown {
 };
 
 /// What the actors of a gateway share. All but the counters stay as they are made.
-struct GatewayCore {
+struct GatewayCore : std::enable_shared_from_this<GatewayCore> {
   GatewayCore(Served served, GatewayOptions the_options, Access the_access,
               std::shared_ptr<Acceptor> the_acceptor);
   GatewayCore(const GatewayCore&) = delete;
@@ -47,6 +48,7 @@ struct GatewayCore {
   telemetry::Histogram durations;
 
   RelationCache relations;
+  Feeds feeds;
 
   std::atomic<std::size_t> connections{0};
   std::atomic<bool> is_draining{false};

@@ -60,6 +60,7 @@ Task<DrainReport> Listener::on(Shutdown shutdown) {
     if (open.connection.is_alive()) static_cast<void>(open.connection.send<Drain>());
   const Timer over = schedule_once<DrainOver>(shutdown.drain);
   static_cast<void>(co_await gate_.close());
+  co_await core_->feeds.finish();
   stop();
   co_return report_;
 }

@@ -1,5 +1,6 @@
 #include <weir/server/internal/message.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -14,7 +15,23 @@ void append_header(std::string& out, std::string_view name, std::string_view val
   out += "\r\n";
 }
 
+char to_lower(char character) noexcept {
+  return character >= 'A' && character <= 'Z' ? static_cast<char>(character + 32) : character;
+}
+
 }  // namespace
+
+bool names_token(std::string_view list, std::string_view token) noexcept {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view item = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    while (item.starts_with(' ') || item.starts_with('\t')) item.remove_prefix(1);
+    while (item.ends_with(' ') || item.ends_with('\t')) item.remove_suffix(1);
+    if (std::ranges::equal(item, token, {}, to_lower, to_lower)) return true;
+  }
+  return false;
+}
 
 std::string print_http_date(std::int64_t second) {
   constexpr std::array days = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -48,7 +65,9 @@ void append_response(std::string& out, const Response& response, const ResponseF
   // Its type is what it says, and never to be guessed at.
   append_header(out, "X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : response.headers) append_header(out, name, value);
-  if (!frame.keeps_alive) {
+  if (response.status == 101) {
+    out += "Connection: Upgrade\r\n";
+  } else if (!frame.keeps_alive) {
     out += "Connection: close\r\n";
   } else if (frame.is_http_1_0) {
     out += "Connection: keep-alive\r\n";

@@ -1,14 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <weir/runtime/task.hpp>
 #include <weir/server/internal/problem.hpp>
 
 namespace weir::server::internal {
+
+struct NewSubscription;
 
 /// A request as it came. Its texts lie one behind the other, so that the next one on a connection
 /// takes their place without a piece of memory for each.
@@ -89,6 +94,9 @@ inline void Request::add_header(std::string_view name, std::string_view value) {
   fields_.push_back({added, add(value)});
 }
 
+/// Whether a list with commas has an item, in any case: `keep-alive, Upgrade`.
+bool names_token(std::string_view list, std::string_view token) noexcept;
+
 inline constexpr std::string_view json_type = "application/json";
 
 /// An answer before it is written.
@@ -113,12 +121,17 @@ struct Response {
   /// What is answered depends on the moment and the caller, unless somebody says otherwise.
   std::string_view cache = "no-store";                                 // of constants
   std::vector<std::pair<std::string_view, std::string>> headers = {};  // names of constants
-  std::uint64_t version = 0;  // of what was committed, for the audit log
-  std::string trace = {};     // the same
+  std::uint64_t version = 0;                           // of what was committed, for the audit log
+  std::string trace = {};                              // the same
+  std::shared_ptr<NewSubscription> subscription = {};  // what the connection becomes, with a 101
+  /// What is done if nobody gets this answer. It then leaves at once, without waiting for others.
+  std::function<Task<>()> undo = {};
 };
 
 /// Whether an answer has a body, also an empty one.
-constexpr bool has_body(int status) noexcept { return status != 204 && status != 304; }
+constexpr bool has_body(int status) noexcept {
+  return status != 101 && status != 204 && status != 304;
+}
 
 /// What surrounds an answer on the wire.
 struct ResponseFrame {

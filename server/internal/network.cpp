@@ -1,5 +1,7 @@
 #include <weir/server/internal/network.hpp>
 
+#include <poll.h>
+
 #include <optional>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include <boost/asio/write.hpp>
 
 #include <weir/runtime/asio.hpp>
+#include <weir/runtime/sleep.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/server/errc.hpp>
 
@@ -25,6 +28,8 @@ using Executor = asio::io_context::executor_type;
 using Socket = asio::basic_stream_socket<tcp, Executor>;
 using SocketAcceptor = asio::basic_socket_acceptor<tcp, Executor>;
 using TlsContext = asio::ssl::context;
+
+constexpr Duration hang_up_period = std::chrono::milliseconds(500);
 
 std::string print(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
@@ -49,6 +54,17 @@ class SocketStream : public Stream {
   void close() noexcept override {
     ErrorCode ignored;
     static_cast<void>(socket_.close(ignored));
+  }
+  bool has_hung_up() noexcept override {
+    pollfd seen{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
+    return ::poll(&seen, 1, 0) > 0;
+  }
+  /// The first bytes to come, or the end, wake it. What has come is not read here, and would wake
+  /// it again and again: from then on it looks now and then.
+  Task<Result<>> hung_up() override {
+    WEIR_CO_TRY_VOID(co_await socket_.async_wait(tcp::socket::wait_read, use_task));
+    while (!has_hung_up()) WEIR_CO_TRY_VOID(co_await sleep_for(hang_up_period));
+    co_return {};
   }
   std::string peer() const override { return peer_; }
 

@@ -30,6 +30,10 @@ class Stream {
   /// Ends what is waited for, with an error.
   virtual void cancel() noexcept = 0;
   virtual void close() noexcept = 0;
+  /// Whether nothing more can come from the other side.
+  virtual bool has_hung_up() noexcept = 0;
+  /// Waits for that, while nothing is read. An error if the wait is cancelled.
+  virtual Task<Result<>> hung_up() = 0;
   /// `127.0.0.1:4711`.
   virtual std::string peer() const = 0;
 };

@@ -72,15 +72,30 @@ void write_parameters(JsonWriter& json, const Route& route) {
   json.end_array();
 }
 
+/// And the end of all responses.
+void write_default(JsonWriter& json) {
+  json.key("default").begin_object().key("description").text("Why it was not done.");
+  write_content(json, "application/problem+json", "Problem");
+  json.end_object().end_object();
+}
+
 void write_responses(JsonWriter& json, const Route& route) {
   const bool has_content = !route.response.empty() || route.response_type != json_type;
   json.key("responses").begin_object();
+  if (route.upgrades) {
+    json.key("101").begin_object().key("description").text("A WebSocket from here on.");
+    json.end_object().key("426").begin_object();
+    json.key("description").text("The request asks for no WebSocket.");
+    write_content(json, "application/problem+json", "Problem");
+    json.end_object();
+    write_default(json);
+    return;
+  }
   const char* status = route.creates ? "201" : "200";
   json.key(has_content ? status : "204").begin_object().key("description").text("Done.");
   if (has_content) write_content(json, route.response_type, route.response);
-  json.end_object().key("default").begin_object().key("description").text("Why it was not done.");
-  write_content(json, "application/problem+json", "Problem");
-  json.end_object().end_object();
+  json.end_object();
+  write_default(json);
 }
 
 void write_operation(JsonWriter& json, const Route& route) {
@@ -120,7 +135,7 @@ std::string print_openapi(const std::vector<Route>& routes) {
   json.key("securitySchemes").begin_object().key("bearer").begin_object();
   json.key("type").text("http").key("scheme").text("bearer").end_object().end_object();
   json.key("schemas").begin_object();
-  for (const auto group : {schemas(), workflow_schemas()})
+  for (const auto group : {schemas(), workflow_schemas(), claim_schemas()})
     for (const auto& [name, schema] : group) json.key(name).raw(expanded(schema));
   json.end_object().end_object().end_object();
   return text;

@@ -128,6 +128,7 @@ Known known(const std::error_code& code) noexcept {
 
 constexpr std::array phrases = std::to_array<std::pair<int, std::string_view>>({
     {100, "Continue"},
+    {101, "Switching Protocols"},
     {200, "OK"},
     {201, "Created"},
     {204, "No Content"},
@@ -144,6 +145,7 @@ constexpr std::array phrases = std::to_array<std::pair<int, std::string_view>>({
     {415, "Unsupported Media Type"},
     {421, "Misdirected Request"},
     {422, "Unprocessable Content"},
+    {426, "Upgrade Required"},
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},
     {503, "Service Unavailable"},

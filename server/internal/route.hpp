@@ -39,6 +39,8 @@ struct Route {
   bool is_global = false;
   /// It may take long, as it waits for something to happen.
   bool waits = false;
+  /// The connection becomes a WebSocket.
+  bool upgrades = false;
   std::vector<Parameter> query = {};
   /// Names of schemas in `schemas()`; without a request there is no body.
   std::string_view request = {};
@@ -57,7 +59,8 @@ struct Call {
   const Route* route = nullptr;
   Caller caller = {};
   Target target = {};
-  /// Comes when the gateway drains: who waits for something gives up.
+  /// Comes when the gateway drains, or the client hangs up while a route waits: who waits for
+  /// something gives up.
   CancellationToken drain = {};
 
   /// A parameter of the path, decoded; it is UTF-8, as the router has seen.
@@ -76,12 +79,16 @@ std::vector<Route> overview_routes();
 std::vector<Route> console_routes();
 std::vector<Route> relation_routes();
 std::vector<Route> view_routes();
+std::vector<Route> subscribe_routes();
 std::vector<Route> write_routes();
 std::vector<Route> log_routes();
 std::vector<Route> execution_routes();
 std::vector<Route> execution_control_routes();
 std::vector<Route> workflow_routes();
 std::vector<Route> graph_routes();
+std::vector<Route> claim_routes();
+std::vector<Route> lane_routes();
+std::vector<Route> notice_routes();
 /// All of them.
 std::vector<Route> all_routes();
 

@@ -11,5 +11,7 @@ namespace weir::server::internal {
 std::span<const std::pair<std::string_view, std::string_view>> schemas() noexcept;
 /// Those about executions and workflows.
 std::span<const std::pair<std::string_view, std::string_view>> workflow_schemas() noexcept;
+/// Those about workers, lanes and notices.
+std::span<const std::pair<std::string_view, std::string_view>> claim_schemas() noexcept;
 
 }  // namespace weir::server::internal

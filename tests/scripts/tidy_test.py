@@ -54,7 +54,9 @@ EXAMPLES = {
          "tests/runtime/CMakeLists.txt": "weir_test(runtime UNITS c)\n"}),
     "corners": (
         {"storage/a.cpp": "#include <rocksdb/db.h>\n"},
-        {"storage/rocksdb/a.cpp": "#include <rocksdb/db.h>\n"}),
+        {"storage/rocksdb/a.cpp": "#include <rocksdb/db.h>\n",
+         "cli/a.cpp": "#include <curl/curl.h>\n",
+         "telemetry/otel/a.cpp": "#include <curl/curl.h>\n"}),
     "asio": (
         {"runtime/task.hpp": HEADER + "#include <weir/runtime/internal/io.hpp>\n",
          "runtime/internal/io.hpp": HEADER + "#include <boost/asio/post.hpp>\n"},

@@ -53,6 +53,18 @@ const std::map<std::string, std::string, std::less<>>& bodies() {
       {"set_edge_policy", R"({"downstream":"{execution}","policy":{"kind":"any_of"}})"},
       {"cancel_workflow", R"({})"},
       {"tag_workflow", R"({"tags":{"team.name":"blue"}})"},
+      {"claim_executions", R"({"worker":"w"})"},
+      {"renew_lease", R"({"handle":"{handle}"})"},
+      {"complete_execution", R"({"handle":"{handle}","result":"done"})"},
+      {"fail_execution", R"({"handle":"{handle}","reason":"no luck"})"},
+      {"delay_execution", R"({"handle":"{handle}"})"},
+      {"suspend_execution", R"({"handle":"{handle}","condition":{"waitpoints":["paid"]}})"},
+      {"set_lane_state", R"({"state":"active"})"},
+      {"set_lane_limit", R"({"concurrency_max":7})"},
+      {"set_lane_rate", R"({"rate":{"count":7}})"},
+      {"resume_lane", R"({"to":7})"},
+      {"set_limit", R"({"rate":{"count":7}})"},
+      {"acknowledge_notices", R"({"consumer":"c","number":0})"},
   };
   return all;
 }
@@ -66,6 +78,8 @@ class OpenApi : public test::GatewayTest {
     const Reply made = post("/api/v1/workflows", bodies().at("create_workflow"));
     names_.emplace_back("{workflow}", text_at(made, "/id"));
     names_.emplace_back("{execution}", text_at(made, "/executions/0"));
+    const Reply claimed = post("/api/v1/claims", bodies().at("claim_executions"));
+    names_.emplace_back("{handle}", text_at(claimed, "/claims/0/handle"));
     document_.emplace(*JsonDocument::parse(get("/api/v1/openapi.json").body, 64));
   }
   JsonReader root() const { return document_->root(); }
@@ -121,11 +135,10 @@ class OpenApi : public test::GatewayTest {
   }
 
   std::optional<JsonDocument> document_;
-  std::vector<std::pair<std::string, std::string>> names_ = {{"{table}", "shop.orders"},
-                                                             {"{view}", "shop.large"},
-                                                             {"{key}", "1"},
-                                                             {"{savepoint}", "a"},
-                                                             {"{waitpoint}", "paid"}};
+  std::vector<std::pair<std::string, std::string>> names_ = {
+      {"{table}", "shop.orders"}, {"{view}", "shop.large"}, {"{key}", "1"},
+      {"{savepoint}", "a"},       {"{waitpoint}", "paid"},  {"{lane}", "default"},
+      {"{limit}", "customer"},    {"{consumer}", "c"}};
 };
 
 TEST_F(OpenApi, HasEveryRouteOnceAndNothingElse) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <weir/runtime/task_scope.hpp>
+#include <weir/storage/copy_backup.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/store.hpp>
 #include <weir/storage/verify.hpp>
@@ -80,6 +81,33 @@ TEST_F(BackupTest, RestoredItIsTheStoreAsItWasAndGoesOn) {
   EXPECT_EQ(rows(), (Rows{{1, "one"}, {2, "two"}}));
   commit(4, "four");
   EXPECT_EQ(store_->version(), version.next());
+}
+
+TEST_F(BackupTest, ACopyOfItIsABackupAsWell) {
+  make_backup();
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+  const auto copied = copy_backup(directory_ / "backup", directory_ / "copy",
+                                  [&](std::uint64_t so_far, std::uint64_t of) {
+                                    EXPECT_GE(so_far, done);
+                                    done = so_far;
+                                    total = of;
+                                  });
+  ASSERT_TRUE(copied) << copied.error().message();
+  EXPECT_EQ(copied->directory, directory_ / "copy");
+  EXPECT_EQ(done, total);
+  EXPECT_EQ(total, 2 * copied->bytes);
+  fs::remove_all(directory_ / "backup");
+  EXPECT_TRUE(check_backup(directory_ / "copy"));
+  EXPECT_EQ(verify_backup(directory_ / "copy").value().rows, 2U);
+  ASSERT_TRUE(restore_backup(directory_ / "copy", directory_ / "restored"));
+  open(directory_ / "restored");
+  EXPECT_EQ(rows(), (Rows{{1, "one"}}));
+}
+
+TEST_F(BackupTest, WhatIsThereIsNotCopiedOver) {
+  make_backup();
+  EXPECT_EQ(copy_backup(directory_ / "backup", directory_ / "store").error(), Errc::already_exists);
 }
 
 TEST_F(BackupTest, AChangedFileIsNamed) {

@@ -171,7 +171,7 @@ Task<Result<>> EngineActor::claim_ready(const ClaimRequest* request,
                                         std::vector<Claimed>* claimed) {
   while (claimed->size() < request->executions_max) {
     if (failure_) co_return *failure_;
-    const auto next = schedule_.next_ready(request->lane, request->capabilities);
+    const auto next = schedule_.next_ready(*request);
     if (!next) break;
     auto outcome = co_await call(
         [id = *next, request](Draft& draft) { return internal::claim(draft, id, *request); });
@@ -180,7 +180,7 @@ Task<Result<>> EngineActor::claim_ready(const ClaimRequest* request,
     if (!outcome) co_return outcome.error();
     if (*outcome) {
       claimed->push_back(**std::move(outcome));
-    } else if (schedule_.next_ready(request->lane, request->capabilities) == next) {
+    } else if (schedule_.next_ready(*request) == next) {
       WEIR_CO_TRY(is_passed, co_await pass_over(*next, request));
       if (!is_passed) break;
     }
@@ -242,7 +242,7 @@ void EngineActor::wake(const std::string& lane, std::size_t waiters_max) {
   for (Waiter* waiter : waiters->second) {
     if (waiters_max == 0) break;
     if (waiter->woken.published() > 0) continue;
-    if (!schedule_.next_ready(lane, waiter->request->capabilities)) continue;
+    if (!schedule_.next_ready(*waiter->request)) continue;
     waiter->woken.publish(1);
     --waiters_max;
   }
@@ -301,8 +301,7 @@ void EngineActor::arrange_due() {
   if (!due || (timer_due_ && *timer_due_ <= *due)) return;
   timer_due_ = due;
   timer_.cancel();
-  const auto wait = std::max(*due - time(), Time::duration::zero());
-  timer_ = schedule_once<Due>(std::chrono::duration_cast<Duration>(wait));
+  timer_ = schedule_once<Due>(Schedule::pause_before(*due - time()));
 }
 
 Task<> EngineActor::on(Due) {

@@ -41,7 +41,7 @@ void EngineActor::arrange_retire(Time due) {
   if (is_stopped_ || (retire_at_ && *retire_at_ <= at)) return;
   retire_at_ = at;
   retire_timer_.cancel();
-  retire_timer_ = schedule_once<Retire>(std::chrono::duration_cast<Duration>(at - now));
+  retire_timer_ = schedule_once<Retire>(Schedule::pause_before(at - now));
 }
 
 Task<> EngineActor::on(Retire) {

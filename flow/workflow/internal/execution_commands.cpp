@@ -130,6 +130,8 @@ Result<std::optional<ExecutionId>> find_duplicate(Draft& draft, const NewExecuti
 /// Whether lane and limits let it be claimed, and the worker can do what is asked for.
 bool may_claim(Draft& draft, const Execution& execution, const ClaimRequest& request) {
   if (execution.lane != request.lane) return false;
+  const std::vector<std::string>& spaces = request.spaces;
+  if (!spaces.empty() && std::ranges::find(spaces, execution.space) == spaces.end()) return false;
   if (!admission_of(draft, execution).is_given()) return false;
   return std::ranges::all_of(execution.capabilities, [&](const std::string& needed) {
     return std::ranges::find(request.capabilities, needed) != request.capabilities.end();

@@ -5,10 +5,13 @@
 namespace weir::flow::workflow::internal {
 namespace {
 
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
 bool has_all(const std::vector<std::string>& capabilities, const std::vector<std::string>& needed) {
-  return std::ranges::all_of(needed, [&](const std::string& capability) {
-    return std::ranges::find(capabilities, capability) != capabilities.end();
-  });
+  return std::ranges::all_of(
+      needed, [&](const std::string& capability) { return contains(capabilities, capability); });
 }
 
 }  // namespace
@@ -33,6 +36,11 @@ std::optional<Time> Schedule::due_of(const Execution& execution) {
   return due;
 }
 
+Duration Schedule::pause_before(Time::duration away) {
+  constexpr Time::duration longest = std::chrono::years(100);
+  return std::clamp(away, Time::duration::zero(), longest);
+}
+
 template <class Change>
 void Schedule::with_head(LaneQueues& lane, Queues::iterator at, Change change) {
   Queue& queue = at->second;
@@ -51,15 +59,19 @@ void Schedule::with_head(LaneQueues& lane, Queues::iterator at, Change change) {
   if (after) lane.heads.insert({*after, at});
 }
 
+Schedule::Kind Schedule::kind_of(const Execution& execution) {
+  return {execution.space, execution.capabilities, execution.limit_keys};
+}
+
 void Schedule::add(const Execution& execution, const Place& place) {
   LaneQueues& lane = lanes_[execution.lane];
-  const auto at = lane.queues.try_emplace({execution.capabilities, execution.limit_keys}).first;
+  const auto at = lane.queues.try_emplace(kind_of(execution)).first;
   with_head(lane, at, [&](Queue& queue) { queue.places.insert(place); });
 }
 
 void Schedule::remove(const Execution& execution, const Place& place) {
   LaneQueues& lane = lanes_[execution.lane];
-  const auto at = lane.queues.find({execution.capabilities, execution.limit_keys});
+  const auto at = lane.queues.find(kind_of(execution));
   if (at == lane.queues.end()) return;
   with_head(lane, at, [&](Queue& queue) { queue.places.erase(place); });
   if (!at->second.places.empty()) return;
@@ -99,12 +111,13 @@ bool Schedule::update(const ExecutionId& id, const Execution* before, const Exec
   return becomes_ready && !was_ready;
 }
 
-std::optional<ExecutionId> Schedule::next_ready(
-    const std::string& lane, const std::vector<std::string>& capabilities) const {
-  const auto found = lanes_.find(lane);
+std::optional<ExecutionId> Schedule::next_ready(const ClaimRequest& request) const {
+  const auto found = lanes_.find(request.lane);
   if (found == lanes_.end()) return std::nullopt;
   for (const auto& [place, queue] : found->second.heads) {
-    if (has_all(capabilities, queue->first.capabilities)) return place.id;
+    const Kind& kind = queue->first;
+    if (!request.spaces.empty() && !contains(request.spaces, kind.space)) continue;
+    if (has_all(request.capabilities, kind.capabilities)) return place.id;
   }
   return std::nullopt;
 }

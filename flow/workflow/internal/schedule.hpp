@@ -9,6 +9,7 @@
 
 #include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/flow/workflow/records.hpp>
+#include <weir/flow/workflow/request.hpp>
 
 namespace weir::flow::workflow::internal {
 
@@ -23,15 +24,16 @@ class Schedule {
   static bool is_ready(const Execution& execution);
   /// When the next thing is due that time does to it.
   static std::optional<Time> due_of(const Execution& execution);
+  /// How long to sleep before something that is so far away: not beyond what a timer can count.
+  static Duration pause_before(Time::duration away);
 
   /// The record has changed; none if there is or was none. True if it can be claimed, and could
   /// not before.
   bool update(const ExecutionId& id, const Execution* before, const Execution* after);
 
-  /// Who is to be claimed next by a worker that has these capabilities: the highest priority, and
-  /// of those who has waited longest.
-  std::optional<ExecutionId> next_ready(const std::string& lane,
-                                        const std::vector<std::string>& capabilities) const;
+  /// Who is to be claimed next by who asks so: the highest priority, and of those who has waited
+  /// longest.
+  std::optional<ExecutionId> next_ready(const ClaimRequest& request) const;
   /// How many are ready and not parked.
   std::size_t ready(const std::string& lane) const;
 
@@ -69,6 +71,7 @@ class Schedule {
   };
   /// What executions of one queue have in common.
   struct Kind {
+    std::string space;
     std::vector<std::string> capabilities;
     std::vector<std::string> limit_keys;
 
@@ -86,6 +89,7 @@ class Schedule {
     std::size_t ready = 0;
   };
 
+  static Kind kind_of(const Execution& execution);
   void count(const Execution* before, const Execution* after);
   void add(const Execution& execution, const Place& place);
   void remove(const Execution& execution, const Place& place);

@@ -122,6 +122,28 @@ TEST_F(EngineTest, TheMostUrgentIsClaimedFirstByWhoIsAbleTo) {
   EXPECT_EQ(claimed[0].handle.execution, special);
 }
 
+TEST_F(EngineTest, WhoAsksForSomeNamespacesGetsNothingOfOthers) {
+  create({.kind = "work", .space = "a", .priority = 9});
+  const ExecutionId second = create({.kind = "work", .space = "b", .priority = 5});
+  const ExecutionId third = create({.kind = "work", .space = "c", .priority = 7});
+  EXPECT_TRUE(claim({.worker = "w", .spaces = {"d"}, .executions_max = 10}).empty());
+  std::vector<ExecutionId> order;
+  for (const auto& claimed : claim({.worker = "w", .spaces = {"b", "c"}, .executions_max = 10}))
+    order.push_back(claimed.handle.execution);
+  EXPECT_EQ(order, (std::vector{third, second}));
+  EXPECT_EQ(claim({.worker = "w", .executions_max = 10}).size(), 1U);
+}
+
+TEST_F(EngineTest, ATimeBeyondWhatATimerCountsIsWaitedFor) {
+  const Time far = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
+  const ExecutionId late = create({.kind = "work", .not_before = far});
+  create({.kind = "work", .lane = "other", .deadline = far});
+  pass(1h);
+  EXPECT_EQ(state_of(late), PublicState::delayed);
+  EXPECT_TRUE(claim({.worker = "w"}).empty());
+  EXPECT_EQ(claim({.worker = "w", .lane = "other"}).size(), 1U);
+}
+
 TEST_F(EngineTest, WhoWaitsIsWokenByWhatArrives) {
   auto patient = system().spawn<Patient>(&engine());
   patient.send<Take>();

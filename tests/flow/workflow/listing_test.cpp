@@ -117,6 +117,32 @@ TEST_F(ListingTest, WorkflowsOfAllPartitionsAreListed) {
   EXPECT_TRUE(run(engine().list_workflows({}, 0)).value().items.empty());
 }
 
+TEST_F(ListingTest, ManyAreDescribedAtOnceAsOneByOne) {
+  const auto graph = run(engine().create_graph({.executions = {{.kind = "a"}, {.kind = "b"}},
+                                                .edges = {{0, 1, "x"}, {0, 1}}}))
+                         .value();
+  const ExecutionId first = graph.executions[0];
+  const ExecutionId last = graph.executions[1];
+  const ExecutionId none = ExecutionId::in_lane("none", {});
+  const auto infos = run(engine().executions({last, none, first})).value();
+  ASSERT_EQ(infos.size(), 2U);
+  EXPECT_EQ(infos[0].id, last);
+  EXPECT_EQ(infos[0].state, PublicState::waiting_children);
+  EXPECT_EQ(infos[1].spec.kind, "a");
+  const auto workflows = run(engine().workflows({WorkflowId{}, graph.workflow})).value();
+  ASSERT_EQ(workflows.size(), 1U);
+  EXPECT_EQ(workflows[0].workflow.edges, 2U);
+  std::set<EdgeId> into;
+  for (const EdgeInfo& edge : run(engine().edges_into(graph.workflow, last)).value())
+    into.insert(edge.id);
+  std::set<EdgeId> all;
+  for (const EdgeInfo& edge : run(engine().edges(graph.workflow, {first, none, last})).value())
+    all.insert(edge.id);
+  EXPECT_EQ(all, into);
+  EXPECT_EQ(all.size(), 2U);
+  EXPECT_TRUE(run(engine().edges(WorkflowId{}, {last})).value().empty());
+}
+
 TEST_F(ListingTest, GroupsOfAWorkflowAreListedInOrder) {
   NewGraph graph{.executions = std::vector<NewExecution>(6, {.kind = "w"}),
                  .edges = {{0, 2}, {1, 2}, {2, 3}, {0, 4}},

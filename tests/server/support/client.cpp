@@ -40,6 +40,12 @@ void Client::send(std::string_view bytes) {
 
 void Client::finish() { ::shutdown(socket_, SHUT_WR); }
 
+void Client::send_and_finish(std::string_view bytes) {
+  const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_MORE);
+  EXPECT_EQ(sent, static_cast<ssize_t>(bytes.size()));
+  finish();
+}
+
 bool Client::receive_more() {
   std::array<char, 16384> bytes;
   const auto count = ::recv(socket_, bytes.data(), bytes.size(), 0);
@@ -86,6 +92,14 @@ std::string Client::receive_all() {
   while (receive_more()) {
   }
   return std::exchange(received_, {});
+}
+
+std::string Client::receive_bytes(std::size_t count) {
+  while (received_.size() < count && receive_more()) {
+  }
+  std::string bytes = received_.substr(0, count);
+  received_.erase(0, count);
+  return bytes;
 }
 
 Reply Client::request(std::string_view method, std::string_view target, std::string_view body,

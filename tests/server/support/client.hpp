@@ -29,10 +29,14 @@ class Client {
   void send(std::string_view bytes);
   /// Nothing more comes from here.
   void finish();
+  /// Both at once: whoever has read these bytes sees the end.
+  void send_and_finish(std::string_view bytes);
   /// The next answer; `status` zero if the server has hung up instead.
   Reply receive(bool has_body = true);
   /// Whatever comes until the server hangs up.
   std::string receive_all();
+  /// So many bytes; fewer if the server hangs up before.
+  std::string receive_bytes(std::size_t count);
 
   /// Sends a request and gives the answer to it. `body` without a type is JSON.
   Reply request(std::string_view method, std::string_view target, std::string_view body = {},

@@ -28,10 +28,10 @@ class GatewayTest : public ::testing::Test {
   using Row = flow::view::Row;
 
   GatewayTest() : GatewayTest(ActorSystemOptions{}) {}
-  explicit GatewayTest(ActorSystemOptions options) {
+  explicit GatewayTest(ActorSystemOptions options,
+                       storage::Retention retention = {.history = std::chrono::hours(1)}) {
     system_ = std::make_unique<ActorSystem>(std::move(options));
-    store_.emplace(
-        storage::Store::open(*system_, {.retention = {.history = std::chrono::hours(1)}}).value());
+    store_.emplace(storage::Store::open(*system_, {.retention = retention}).value());
     database_.emplace(
         run(flow::view::Database::open(&*store_, {.retry_backoff = std::chrono::milliseconds(1)}))
             .value());
@@ -96,6 +96,8 @@ class GatewayTest : public ::testing::Test {
   storage::Store& store() { return *store_; }
   flow::view::Database& database() { return *database_; }
   const flow::view::Relation& orders() const { return *orders_; }
+  const flow::view::Relation& large() const { return *large_; }
+  const flow::view::Relation& items() const { return *items_; }
 
  private:
   std::unique_ptr<ActorSystem> system_;

@@ -27,6 +27,7 @@ constexpr std::size_t passed_over_max = 4000;
 constexpr const char* candidates_text =
     "select key, record from workflow_executions"
     " where is_ready and lane = $1 and capabilities <@ $2::text[] and key <> all($3::bytea[])"
+    " and (cardinality($5::text[]) = 0 or space = any($5::text[]))"
     " order by priority desc, eligible_at, key limit $4 for update skip locked";
 
 /// Records that many others need as well.
@@ -134,7 +135,7 @@ void BatchRun::ask_records(Missing& missing, bool has_shared, Questions& questio
 
 void BatchRun::ask_candidates(Questions& questions) {
   for (auto& [key, queue] : queues_) {
-    const Slot<Lane>* lane = records_.find<Lane>(key.first);
+    const Slot<Lane>* lane = records_.find<Lane>(key.lane);
     const bool is_full = lane != nullptr && lane->current && !lane->current->has_room();
     std::size_t wanted = 0;
     for (const ClaimJob* job : queue.jobs) wanted += std::min(job->wanted(), candidates_max);
@@ -142,8 +143,8 @@ void BatchRun::ask_candidates(Questions& questions) {
     if (is_over || is_full || wanted == 0) continue;
     // Those before may be under a limit, and those behind them too: look further each time.
     const std::size_t asked = std::min(std::max(wanted, queue.seen.size()), candidates_max);
-    questions.add(db::Statement(candidates_text, key.first, key.second, queue.seen,
-                                static_cast<std::int64_t>(asked))
+    questions.add(db::Statement(candidates_text, key.lane, key.capabilities, queue.seen,
+                                static_cast<std::int64_t>(asked), key.spaces)
                       .about("workflow_executions"),
                   [this, claims = &queue, asked](const Rows& rows) {
                     return offer_candidates(*claims, asked, rows);
@@ -177,7 +178,8 @@ Task<Result<>> BatchRun::read_first() {
     job->refuse(std::nullopt);
     job->look(records_, now_, missing);
     if (auto* claim = dynamic_cast<ClaimJob*>(job.get())) {
-      queues_[{claim->request().lane, claim->request().capabilities}].jobs.push_back(claim);
+      const ClaimRequest& request = claim->request();
+      queues_[{request.lane, request.capabilities, request.spaces}].jobs.push_back(claim);
     } else {
       open_.push_back(job.get());
     }

@@ -75,7 +75,13 @@ class BatchRun {
     std::vector<storage::postgres::Bytes> seen;
     bool is_exhausted = false;
   };
-  using QueueKey = std::pair<std::string, std::vector<std::string>>;  // lane, capabilities
+  struct QueueKey {
+    std::string lane;
+    std::vector<std::string> capabilities;
+    std::vector<std::string> spaces;
+
+    friend auto operator<=>(const QueueKey&, const QueueKey&) = default;
+  };
 
   Task<Result<>> ask(Questions questions);
   void ask_time(Questions& questions);

@@ -6,6 +6,7 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/internal/schedule.hpp>
 #include <weir/flow/workflow/postgres/internal/cancel_members.hpp>
 #include <weir/flow/workflow/postgres/internal/failure.hpp>
 #include <weir/runtime/task_scope.hpp>
@@ -105,8 +106,7 @@ Task<> KeeperActor::on(Dispatch) {
 void KeeperActor::arrange_look(Time due) {
   const Time since = owned_.now;
   const auto passed = std::chrono::duration_cast<Time::duration>(now() - shared_at_);
-  const auto wait =
-      std::chrono::duration_cast<Duration>(std::max(due - since - passed, Time::duration::zero()));
+  const Duration wait = workflow::internal::Schedule::pause_before(due - since - passed);
   if (wait > context_->options.poll) return;
   const TimePoint at = now() + wait;
   if (look_at_ && *look_at_ <= at) return;

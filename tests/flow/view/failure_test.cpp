@@ -251,11 +251,14 @@ TEST_F(FailingViewTest, IsBuiltAgainIfTheLogWasNotKeptForIt) {
   reopen(options());
   const Relation orders = make_orders({{1, "apples", 1}});
   const Relation picky = run(database().create_view("picky", from(orders).apply("picky"))).value();
+  const Relation other = run(database().create_view("other", from(orders))).value();
   EXPECT_EQ(fresh_rows(picky), "+1 (1, 'apples', 1)\n");
   script_->failures = 1'000;
   insert(orders, {{2, "poison", 1}});
   EXPECT_EQ(run(database().fresh(picky, store().version())).error(), Errc::quarantined);
   insert(orders, {{3, "pears", 1}});
+  // What the others have not seen is not to be missed too.
+  EXPECT_EQ(fresh_rows(other), "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n+1 (3, 'pears', 1)\n");
   ASSERT_TRUE(run(store().collect()));
   script_->failures = 0;
   ASSERT_TRUE(run(database().resume(picky)));

@@ -76,16 +76,34 @@ function(weir_optimise_tests)
   endif()
 endfunction()
 
-# weir_compile_briefly(<target>...)
+# weir_compile_briefly(<target>... [SANITIZED])
 #
-# For what waits more than it computes: under the sanitizers, whose instrumentation takes the
-# optimiser long, it is not optimised.
+# For what waits more than it computes: the presets that build everything anew do not optimise it,
+# or only those with sanitizers. The optimiser takes more than half of its compilation, and two
+# thirds with the instrumentation of the address sanitizer.
 function(weir_compile_briefly)
-  if(CMAKE_UNITY_BUILD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-    foreach(target IN LISTS ARGN)
-      target_compile_options(${target} PRIVATE -O0)
-    endforeach()
+  cmake_parse_arguments(PARSE_ARGV 0 brief "SANITIZED" "" "")
+  if(NOT CMAKE_UNITY_BUILD OR (brief_SANITIZED AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug"))
+    return()
   endif()
+  foreach(target IN LISTS brief_UNPARSED_ARGUMENTS)
+    target_compile_options(${target} PRIVATE -O0)
+  endforeach()
+endfunction()
+
+# weir_compile_program(<target>)
+#
+# How samples and benchmarks are compiled: with what all of them include compiled once.
+function(weir_compile_program target)
+  if(NOT TARGET weir_program_headers)
+    file(CONFIGURE OUTPUT program_headers.cpp CONTENT "")
+    add_library(weir_program_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/program_headers.cpp)
+    target_link_libraries(weir_program_headers PRIVATE weir::runtime)
+    weir_compile_briefly(weir_program_headers)
+    weir_precompile(weir_program_headers HEADERS <algorithm> <weir/runtime/actor_system.hpp>)
+  endif()
+  weir_compile_briefly(${target})
+  weir_precompile(${target} LIKE weir_program_headers)
 endfunction()
 
 # weir_join_tests(<out> <source>...)
@@ -204,18 +222,10 @@ function(weir_sample name)
       set(sample_SOURCES ${name}/main.cpp)
     endif()
   endif()
-  if(NOT TARGET weir_sample_headers)  # what all of them include, compiled once
-    file(CONFIGURE OUTPUT sample_headers.cpp CONTENT "")
-    add_library(weir_sample_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/sample_headers.cpp)
-    target_link_libraries(weir_sample_headers PRIVATE weir::runtime)
-    weir_compile_briefly(weir_sample_headers)
-    weir_precompile(weir_sample_headers HEADERS <algorithm> <weir/runtime/actor_system.hpp>)
-  endif()
   set(target weir_sample_${name})
   add_executable(${target} ${sample_SOURCES})
   target_link_libraries(${target} PRIVATE weir::runtime ${sample_DEPENDS})
-  weir_compile_briefly(${target})
-  weir_precompile(${target} LIKE weir_sample_headers)
+  weir_compile_program(${target})
   if(WEIR_BUILD_TESTS AND NOT sample_NO_TEST)
     add_test(NAME sample.${name} COMMAND ${target})
     set_tests_properties(sample.${name} PROPERTIES TIMEOUT 60)
@@ -235,7 +245,7 @@ function(weir_bench name)
   add_executable(${target} ${bench_SOURCES})
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # each source has its `Begin`
   target_link_libraries(${target} PRIVATE weir::runtime ${bench_DEPENDS})
-  weir_precompile(${target} LIKE weir_runtime)
+  weir_compile_program(${target})
   add_dependencies(weir_benches ${target})
 endfunction()
 

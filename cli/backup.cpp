@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using storage::BackupInfo;
 
-void tell(const char* done, const BackupInfo& info, Output& output) {
+void tell_copied(const char* done, const BackupInfo& info, Output& output) {
   const auto time = std::chrono::floor<std::chrono::microseconds>(info.time);
   const std::string made = flow::data::to_string(flow::data::Timestamp(time));
   if (output.is_json()) {
@@ -154,7 +154,7 @@ Result<> back_up(const BackupOptions& options, Output& output) {
   const auto made = store ? back_up_closed(*std::move(store), system, options, progress)
                           : back_up_served(options, store.error(), progress);
   if (!made) return made.error();
-  tell("backed up to", *made, output);
+  tell_copied("backed up to", *made, output);
   return {};
 }
 
@@ -168,7 +168,7 @@ Result<> restore(const RestoreOptions& options, Output& output) {
   Progress progress("restoring", options.show);
   const auto made = storage::restore_backup(options.backup, options.directory, shown_on(progress));
   if (!made) return explain(made.error(), options.backup);
-  tell("restored to", *made, output);
+  tell_copied("restored to", *made, output);
   return {};
 }
 

@@ -126,7 +126,7 @@ Task<Result<>> keep_serving(Store* store, const ServeOptions* options, GatewayOp
 }
 
 /// Who is cancelled gives up what it asked for: that is how clients leave, and nothing to tell.
-void tell(const DeadLetter& letter) {
+void tell_undelivered(const DeadLetter& letter) {
   using Reason = DeadLetterReason;
   if (letter.reason == Reason::abandoned || letter.reason == Reason::late_reply) return;
   std::fprintf(stderr, "weir: not delivered: %s: %s\n", std::string(letter.message).c_str(),
@@ -144,7 +144,7 @@ Result<> serve(const ServeOptions& options, Output& output) {
   ActorSystem system({.name = "weir",
                       .threads = options.threads,
                       .telemetry = &telemetry,
-                      .on_dead_letter = &tell});
+                      .on_dead_letter = &tell_undelivered});
   auto store = Store::open(system, store_options(options));
   if (!store) return explain(store.error(), options.directory);
   const auto served = system.run(keep_serving(&*store, &options, *std::move(gateway_how), &output));

@@ -13,8 +13,8 @@ namespace weir::server {
 /// What a caller may do. None includes another: who may resume a view need not see its rows.
 enum class Role : std::uint8_t {
   read = 1,     // rows, schemas, states
-  write = 2,    // transactions
-  operate = 4,  // resume, skip and rebuild views; savepoints
+  write = 2,    // transactions; making executions and workflows, and working on them
+  operate = 4,  // resume, skip and rebuild views; savepoints; what is done to executions and lanes
 };
 
 const char* to_string(Role role) noexcept;
@@ -43,7 +43,8 @@ struct Token {
   std::string name;
   Roles roles;
   /// The tables and views that it is for: those whose names begin with one of these and a point, as
-  /// `shop.orders` does with `shop`. Empty: all of them, and what belongs to none, such as actors.
+  /// `shop.orders` does with `shop`. The same of executions and workflows: those that are in one of
+  /// these. Empty: all of them, and what belongs to none, such as actors.
   std::vector<std::string> namespaces;
   /// 16 bytes, and SHA-256 of them and the secret behind them; both as hexadecimal digits.
   std::string salt;

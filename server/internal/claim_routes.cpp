@@ -187,12 +187,18 @@ Task<Response> fail_execution(const Call* call) {
 }
 
 Task<Response> delay_execution(const Call* call) {
-  Duration delay = {};
+  std::optional<Duration> delay;
   std::optional<workflow::Time> until;
   WEIR_CO_TRY(handle, co_await read_held(call, [&](JsonFields& fields) {
                 fields.optional("until", until).optional("delay_seconds", delay);
               }));
-  const auto from_now = std::chrono::ceil<workflow::Time::duration>(delay);
+  if (until && delay) {
+    co_return Problem{.status = 422,
+                      .code = "invalid_value",
+                      .detail = "'until' is there already",
+                      .pointer = "/delay_seconds"};
+  }
+  const auto from_now = std::chrono::ceil<workflow::Time::duration>(delay.value_or(Duration()));
   const workflow::Engine* engine = call->core->engine;
   WEIR_CO_TRY_VOID(co_await engine->delay(handle, until.value_or(engine->time() + from_now)));
   co_return answer_nothing();

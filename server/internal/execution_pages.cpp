@@ -16,11 +16,12 @@ namespace {
 /// What an execution is to do is not in the index, and may be a megabyte each.
 constexpr std::size_t described_at_once = 100;
 
-Task<Outcome<std::optional<ExecutionId>>> read_after(const Call* call) {
+Outcome<std::optional<ExecutionId>> read_after(const Call* call) {
   const std::string* text = call->query("after");
-  if (!text) co_return std::optional<ExecutionId>();
-  WEIR_CO_TRY(id, parse_execution(*text));
-  co_return std::optional(id);
+  if (!text) return std::optional<ExecutionId>();
+  auto id = parse_execution(*text);
+  if (!id) return std::move(id).error();
+  return std::optional(*id);
 }
 
 Task<Result<>> write_page(const workflow::Engine* engine, std::vector<ExecutionId> ids,
@@ -38,7 +39,7 @@ Task<Result<>> write_page(const workflow::Engine* engine, std::vector<ExecutionI
 Task<Response> execution_page(const Call* call, workflow::ExecutionFilter filter) {
   WEIR_CO_TRY(engine, engine_of(call));
   WEIR_CO_TRY(limit, page_limit(call));
-  WEIR_CO_TRY(after, co_await read_after(call));
+  WEIR_CO_TRY(after, read_after(call));
   const std::vector<std::string>& own = call->caller.namespaces;
   if (own.size() == 1 && !filter.space) filter.space = own.front();
   WEIR_CO_TRY(page, co_await engine->list_executions(std::move(filter), after, limit));

@@ -308,6 +308,8 @@ TEST_F(ClaimApi, RefusesWhatIsWrongAndNamesItsPlace) {
       {"renew", R"(,"lease_seconds":0)", "422 invalid_argument "},
       {"delay", R"(,"until":"later")", "422 invalid_value /until"},
       {"delay", R"(,"delay_seconds":-1)", "422 out_of_range /delay_seconds"},
+      {"delay", R"(,"until":"2999-01-01T00:00:00Z","delay_seconds":1)",
+       "422 invalid_value /delay_seconds"},
       {"suspend", "", "422 missing_field /condition"},
       {"suspend", R"(,"condition":{"kind":"most"})", "422 invalid_value /condition/kind"},
       {"suspend", R"(,"condition":{"kind":"count"})", "422 missing_field /condition/count"},

@@ -125,6 +125,55 @@ TEST_F(Fuzz, NothingThatIsSentStopsTheServer) {
   EXPECT_EQ(reply.status, 200) << reply.body;
 }
 
+/// What is sent about workflows, as paths and bodies.
+std::vector<std::pair<std::string, std::string>> workflow_seeds(const std::string& handle) {
+  const std::string held =
+      R"({"handle":")" + handle +
+      ""
+      ";
+      return {
+          {"/api/v1/executions",
+           R"({"kind":"w","payload":{"base64":"AP8="},"priority":7,"delay_seconds":1.5,)"
+           R"("deadline":"2999-01-01T00:00:00Z","retry":{"retries_max":1,"backoff_seconds":1},)"
+           R"("tags":{"team.name":"blue"},"capabilities":["gpu"],"limit_keys":["customer:7"]})"},
+          {"/api/v1/workflows",
+           R"({"kind":"w","executions":[{"kind":"a"},{"kind":"b"}],"edges":[{"upstream":0,)"
+           R"("downstream":1,"input":"x"}],"policies":[{"downstream":1,"policy":{"kind":"quorum",)"
+           R"("count":1,"on_satisfied":"cancel_remaining"}}],"on_failure":"fail_fast"})"},
+          {"/api/v1/claims",
+           R"({"worker":"w","lane":"default","capabilities":["gpu"],"namespaces":["default"],)"
+           R"("lease_seconds":0.001,"executions_max":3,"wait_seconds":0.001})"},
+          {"/api/v1/claims/complete", held + R"(,"result":"done"})"},
+          {"/api/v1/claims/fail", held + R"(,"reason":"x","category":"y","final":true})"},
+          {"/api/v1/claims/delay", held + R"(,"delay_seconds":0.5})"},
+          {"/api/v1/claims/suspend", held +
+                                         R"(,"condition":{"kind":"count","count":2,"waitpoints":)"
+                                         R"(["a"],"distinct":"sources"},"timeout_seconds":1e3})"},
+          {"/api/v1/lanes/default/resume", R"({"from":1,"to":100,"over_seconds":1e3})"},
+      };
+}
+
+TEST_F(Fuzz, NoBodyStopsTheEngine) {
+  SCOPED_TRACE("WEIR_FUZZ_SEED=" + std::to_string(seed_));
+  Mutator mutator(seed_);
+  open_engine();
+  start();
+  auto client = connect();
+  std::string handle;
+  for (unsigned long run = 0; run < runs_; ++run) {
+    const auto all = workflow_seeds(handle);
+    const auto& [path, body] = all[mutator.below(all.size())];
+    const std::string sent = mutator.mutated(body);
+    const Reply reply = client->request("POST", path, sent.empty() ? "{}" : sent);
+    ASSERT_NE(reply.status, 0) << path << " " << sent;
+    ASSERT_NE(reply.status / 100, 5) << path << " " << sent << "\n" << reply.body;
+    if (const std::string claimed = test::text_at(reply, "/claims/0/handle"); !claimed.empty())
+      if (reply.status == 200) handle = claimed;
+  }
+  EXPECT_EQ(get("/api/v1/engine").status, 200);
+  EXPECT_EQ(post("/api/v1/executions", R"({"kind":"w"})").status, 201);
+}
+
 // The parser gives the same request however its bytes are cut into pieces.
 TEST_F(Fuzz, PiecesOfARequestMakeTheSameRequest) {
   SCOPED_TRACE("WEIR_FUZZ_SEED=" + std::to_string(seed_));

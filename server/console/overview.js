@@ -61,7 +61,8 @@ function facts(overview) {
       : 'this server runs no workflows', '#/workflows'],
     ['Dead letters', plural(overview.dead_letters, 'message'), 'not delivered since the start', '#/letters'],
     ['Log', `version ${count(overview.version)}`, `${compact(overview.commits)} commits since the start`, '#/log'],
-    ['Process', plural(overview.threads, 'thread'), plural(overview.connections, 'connection'), null],
+    ['Process', plural(overview.threads, 'thread'), `${plural(overview.connections, 'connection')}, `
+      + `${plural(overview.subscriptions, 'subscription')}`, null],
   ];
 }
 

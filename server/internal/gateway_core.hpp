@@ -51,6 +51,7 @@ struct GatewayCore : std::enable_shared_from_this<GatewayCore> {
   Feeds feeds;
 
   std::atomic<std::size_t> connections{0};
+  std::atomic<std::size_t> subscriptions{0};  // over WebSockets
   std::atomic<bool> is_draining{false};
 };
 

@@ -108,6 +108,8 @@ Task<Result<>> write_executions(JsonWriter* json, const flow::workflow::Engine* 
 void write_process(JsonWriter& json, const GatewayCore& core) {
   const ProcessStats process = process_stats();
   json.key("connections").number(std::uint64_t{core.connections.load(std::memory_order_relaxed)});
+  json.key("subscriptions");
+  json.number(std::uint64_t{core.subscriptions.load(std::memory_order_relaxed)});
   json.key("threads").number(std::uint64_t{core.system().threads()});
   json.key("resident_bytes").number(process.resident_bytes);
   json.key("cpu_seconds").number(process.cpu_seconds);

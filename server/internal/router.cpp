@@ -182,11 +182,10 @@ std::optional<Response> Dispatch::check_form() const {
 
 std::vector<Route> all_routes() {
   std::vector<Route> routes;
-  for (const auto& group :
-       {relation_routes(), view_routes(), subscribe_routes(), write_routes(), log_routes(),
-        system_routes(), overview_routes(), execution_routes(), execution_control_routes(),
-        workflow_routes(), graph_routes(), claim_routes(), lane_routes(), notice_routes(),
-        console_routes()})
+  for (const auto& group : {relation_routes(), view_routes(), subscribe_routes(), write_routes(),
+                            log_routes(), system_routes(), overview_routes(), execution_routes(),
+                            execution_control_routes(), workflow_routes(), graph_routes(),
+                            claim_routes(), lane_routes(), notice_routes(), console_routes()})
     routes.insert(routes.end(), group.begin(), group.end());
   return routes;
 }

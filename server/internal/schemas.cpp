@@ -226,7 +226,7 @@ constexpr std::pair<std::string_view, std::string_view> all[] = {
   "required": ["name", "time", "uptime_seconds", "version", "commits", "rows_changed",
                "lag_versions", "lag_seconds", "views", "actors", "mailbox_depth",
                "messages_handled", "restarts", "dead_letters", "executions", "connections",
-               "threads", "resident_bytes", "cpu_seconds"],
+               "subscriptions", "threads", "resident_bytes", "cpu_seconds"],
   "properties": {
     "name": {"type": "string"},
     "time": {"type": "string", "format": "date-time"},
@@ -253,6 +253,7 @@ constexpr std::pair<std::string_view, std::string_view> all[] = {
                    "leases_expired"]
     },
     "connections": {"type": "integer"},
+    "subscriptions": {"type": "integer"},
     "threads": {"type": "integer"},
     "resident_bytes": "@Integer",
     "cpu_seconds": {"type": "number"}

@@ -60,9 +60,12 @@ Subscriber::Subscriber(Host host, NewSubscription wanted)
       tells_position_(!snapshot_),
       heard_(now()),
       said_(heard_),
-      frames_(limits_.message_bytes_max) {}
+      frames_(limits_.message_bytes_max) {
+  host_.core->subscriptions.fetch_add(1, std::memory_order_relaxed);
+}
 
 Subscriber::~Subscriber() {
+  host_.core->subscriptions.fetch_sub(1, std::memory_order_relaxed);
   if (waits_for_news_) seat_.feed().forget(host_.actor);
 }
 

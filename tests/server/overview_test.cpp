@@ -12,6 +12,7 @@
 #include <weir/runtime/actor.hpp>
 #include <weir/server/internal/json_reader.hpp>
 #include <weir/tests/server/support/gateway_fixture.hpp>
+#include <weir/tests/server/support/websocket_client.hpp>
 
 namespace weir::server {
 namespace {
@@ -130,6 +131,18 @@ TEST_F(Overview, TellsOfAViewThatStandsStill) {
   const JsonReader overview = read("/api/v1/overview");
   EXPECT_EQ(number(*overview.required("views"), "quarantined"), 1u);
   EXPECT_EQ(number(overview, "lag_versions"), number(node("shop.shares"), "lag_versions"));
+}
+
+TEST_F(Overview, CountsThoseWhoSubscribe) {
+  const auto subscriptions = [&] { return number(read("/api/v1/overview"), "subscriptions"); };
+  EXPECT_EQ(subscriptions(), 0u);
+  {
+    test::WebSocketClient client(gateway().port(), "/api/v1/views/items/subscribe");
+    ASSERT_TRUE(client.is_open()) << client.reply().body;
+    EXPECT_EQ(client.next().type(), "snapshot");
+    EXPECT_EQ(subscriptions(), 1u);
+  }
+  while (subscriptions() > 0) std::this_thread::yield();
 }
 
 struct Note {};

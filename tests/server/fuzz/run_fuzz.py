@@ -38,7 +38,7 @@ def main():
          str(arguments.directory / "corpus"), str(arguments.directory / "seeds")],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     lines = done.stdout.decode(errors="replace").splitlines()
-    print("\n".join(lines[-40:] if done.returncode == 0 else lines[-200:]))
+    print("\n".join(lines[-6:] if done.returncode == 0 else lines[-200:]))
     return done.returncode
 
 

@@ -7,6 +7,7 @@
 #include <weir/flow/workflow/internal/engine_core.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/sleep.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
@@ -254,6 +255,9 @@ void EngineActor::arrange_flush() {
 
 Task<> EngineActor::on(Flush) {
   while (records_.is_changed() && !failure_) {
+    // Whoever was told of the commit before may have something to do by now: it is part of this
+    // one.
+    co_await yield();
     const Ticket batch = batch_++;
     const Span committing = begin_commit();
     storage::Transaction transaction = core_->records.write(records_, next_notice_);

@@ -47,6 +47,12 @@ Task<Result<bool>> EngineActor::on(Begin) {
   workflows_.assign(workflows.begin(), workflows.end());
   WEIR_CO_TRY(next_notice, co_await core_->records.next_notice());
   next_notice_ = next_notice;
+  WEIR_CO_TRY(has_entries, co_await core_->records.has_ended_entries());
+  has_ended_entries_ = has_entries;
+  records_.set_notes_ends(options_.retention.is_on());
+  if (has_entries && !options_.retention.is_on()) {
+    WEIR_CO_TRY_VOID(co_await core_->records.set_ended_entries(false));
+  }
   if (!groups_.empty() || !workflows_.empty()) {
     is_dispatch_due_ = true;
     self().send<Dispatch>();

@@ -1,12 +1,19 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <weir/flow/workflow/internal/record_key.hpp>
+#include <weir/runtime/result.hpp>
 
 namespace weir::flow::workflow::internal {
 
@@ -46,12 +53,65 @@ struct Slot {
   Standing standing() const { return current ? standing_of(*current) : Standing::absent; }
 };
 
+/// A record that has changed, as bytes.
+struct ChangedRecord {
+  std::size_t kind;
+  std::string_view key;
+  std::optional<std::string_view> record;  // none: it was removed
+  Standing before;
+  Standing after;
+};
+
+/// Takes what has changed.
+class ChangeSink {
+ public:
+  virtual ~ChangeSink() = default;
+  virtual void take(const ChangedRecord& change) = 0;
+};
+
+/// Records of one kind, whatever it is.
+class AnySlotTable {
+ public:
+  virtual ~AnySlotTable() = default;
+  virtual std::size_t changes() const = 0;
+  /// In the order of their keys: what is written in order is found a place for in less time.
+  virtual void give_changes(ChangeSink& sink) const = 0;
+  /// What was read; none if there is none. What is there already stays.
+  virtual Result<> add(std::string_view key, std::optional<std::string_view> record) = 0;
+  virtual void note_taken() = 0;
+  /// What was removed is not looked for again.
+  virtual void forget_gone() = 0;
+  /// If there is more than that.
+  virtual void forget_unchanged(std::size_t records_max) = 0;
+  /// If the execution is their key.
+  virtual void forget_of(const ExecutionId& id) = 0;
+};
+
+// What the virtual functions do is compiled once, in working_set.cpp.
 template <class R>
-struct SlotTable {
+class SlotTable final : public AnySlotTable {
+ public:
   using Record = R;
+
+  SlotTable();
+  ~SlotTable() override;
+  std::size_t changes() const override { return changed.size(); }
+  void give_changes(ChangeSink& sink) const override;
+  Result<> add(std::string_view key, std::optional<std::string_view> record) override;
+  void note_taken() override;
+  void forget_gone() override;
+  void forget_unchanged(std::size_t records_max) override;
+  void forget_of(const ExecutionId& id) override;
+  void forget(const KeyOf<R>& key) {
+    const auto found = slots.find(key);
+    if (found != slots.end() && !found->second.is_changed) slots.erase(found);
+  }
 
   std::unordered_map<KeyOf<R>, Slot<R>, KeyHash> slots;
   std::vector<KeyOf<R>> changed;
+
+ private:
+  std::vector<KeyOf<R>> gone_;  // that were removed
 };
 
 template <class R>
@@ -82,10 +142,15 @@ class Missing : public PerRecord<KeyList> {
 /// The records that were read, with what commands have made of them and is not yet stored.
 class WorkingSet {
  public:
+  WorkingSet();
+  ~WorkingSet();
+  WorkingSet(WorkingSet&&) = delete;
+  WorkingSet& operator=(WorkingSet&&) = delete;
+
   /// None if it has not been read; a slot without a record if there is none.
   template <class R>
   const Slot<R>* find(const KeyOf<R>& key) const {
-    const auto& slots = tables_.of<R>().slots;
+    const auto& slots = table<R>().slots;
     const auto found = slots.find(key);
     return found == slots.end() ? nullptr : &found->second;
   }
@@ -96,14 +161,21 @@ class WorkingSet {
     Slot<R> slot{std::move(record)};
     slot.stored = slot.standing();
     slot.is_read = true;
-    tables_.of<R>().slots.try_emplace(key, std::move(slot));
+    own_table<R>().slots.try_emplace(key, std::move(slot));
+  }
+  /// The same as bytes, by the number of its kind.
+  Result<> add(std::size_t kind, std::string_view key, std::optional<std::string_view> record) {
+    return tables_[kind]->add(key, record);
   }
 
   template <class R>
   void change(const KeyOf<R>& key, std::optional<R> record) {
-    auto& table = tables_.of<R>();
+    SlotTable<R>& table = own_table<R>();
     Slot<R>& slot = table.slots[key];
-    if (!slot.is_changed) table.changed.push_back(key);
+    if (!slot.is_changed) {
+      table.changed.push_back(key);
+      ++changes_;
+    }
     if constexpr (std::is_same_v<R, Execution>) {
       if (!record && slot.current && slot.current->workflow) {
         left_.emplace_back(*slot.current->workflow, key);
@@ -115,108 +187,51 @@ class WorkingSet {
   /// What is in the store, put there by somebody else; it must not be changed here.
   template <class R>
   void note_stored(const KeyOf<R>& key, const R& record) {
-    tables_.of<R>().slots[key] = Slot<R>{record, standing_of(record), false};
+    own_table<R>().slots[key] = Slot<R>{record, standing_of(record), false};
   }
   void tell(Notice notice) { notices_.push_back(std::move(notice)); }
 
-  bool is_changed() const {
-    bool is_changed = !notices_.empty();
-    tables_.each([&](const auto& table) { is_changed = is_changed || !table.changed.empty(); });
-    return is_changed;
-  }
+  /// Whether there is an entry for each end: where nobody removes what has ended there need not be.
+  bool notes_ends() const noexcept { return notes_ends_; }
+  void set_notes_ends(bool notes_ends) noexcept { notes_ends_ = notes_ends; }
+
+  bool is_changed() const noexcept { return !notices_.empty() || changes_ > 0; }
   /// How many records have changed.
-  std::size_t changes() const {
-    std::size_t changes = 0;
-    tables_.each([&](const auto& table) { changes += table.changed.size(); });
-    return changes;
-  }
+  std::size_t changes() const noexcept { return changes_; }
   const std::vector<Notice>& notices() const noexcept { return notices_; }
   /// Executions that were removed, with their workflows.
   const std::vector<std::pair<WorkflowId, ExecutionId>>& left() const noexcept { return left_; }
   template <class R>
   const SlotTable<R>& table() const {
-    return tables_.of<R>();
+    return static_cast<const SlotTable<R>&>(*tables_[kind_number<R>]);
   }
   template <class Function>
   void each_table(Function&& function) const {
-    tables_.each(function);
+    RecordKinds::each([&]<class R>(std::type_identity<R>) { function(table<R>()); });
   }
+  /// All that has changed, kind by kind.
+  void give_changes(ChangeSink& sink) const;
 
   /// What was changed has been given to the store.
-  void note_taken() {
-    for (const ExecutionId& id : tables_.of<Execution>().changed) {
-      const auto& execution = find<Execution>(id)->current;
-      // Nobody depends on one without a workflow.
-      if (execution && execution->has_ended() && !execution->workflow) leaving_.push_back(id);
-    }
-    tables_.each([&](auto& table) {
-      using Record = typename std::remove_reference_t<decltype(table)>::Record;
-      for (const auto& key : table.changed) {
-        auto& slot = table.slots.find(key)->second;
-        slot.stored = slot.standing();
-        slot.is_changed = false;
-        if (!slot.current || is_only_written<Record>) gone_.of<Record>().keys.push_back(key);
-      }
-      table.changed.clear();
-    });
-    notices_.clear();
-    left_.clear();
-  }
+  void note_taken();
   /// Forgets executions that have ended and will hardly be asked for, and whatever is not needed if
   /// there is more than `records_max` of a kind: everything that was given to the store must be
   /// there, to be read again.
-  void forget(std::size_t records_max) {
-    for (const ExecutionId& id : leaving_) forget(id);
-    leaving_.clear();
-    forget_gone();
-    tables_.each([&](auto& table) {
-      if (table.slots.size() <= records_max) return;
-      std::erase_if(table.slots, [](const auto& slot) { return !slot.second.is_changed; });
-    });
-  }
+  void forget(std::size_t records_max);
 
  private:
-  /// What was removed is not looked for again.
-  void forget_gone() {
-    gone_.each([&](auto& list) {
-      using Record = typename std::remove_reference_t<decltype(list)>::Record;
-      for (const auto& key : list.keys) {
-        const Slot<Record>* slot = find<Record>(key);
-        const bool is_gone = slot != nullptr && (!slot->current || is_only_written<Record>);
-        if (is_gone) forget_record<Record>(key);
-      }
-      list.keys.clear();
-    });
-  }
   template <class R>
-  void forget_record(const KeyOf<R>& key) {
-    auto& slots = tables_.of<R>().slots;
-    const auto found = slots.find(key);
-    if (found != slots.end() && !found->second.is_changed) slots.erase(found);
+  SlotTable<R>& own_table() {
+    return static_cast<SlotTable<R>&>(*tables_[kind_number<R>]);
   }
-  void forget(const ExecutionId& id) {
-    const Slot<Execution>* slot = find<Execution>(id);
-    if (slot == nullptr || slot->is_changed) return;
-    const std::uint32_t attempts = slot->current ? slot->current->attempts : 0;
-    for (std::uint32_t number = 0; number <= attempts; ++number) {
-      forget_record<Attempt>({id, number});
-    }
-    if (const Slot<JournalHead>* head = find<JournalHead>(id); head != nullptr && head->current) {
-      for (std::uint32_t place = head->current->begin; place < head->current->end; ++place) {
-        forget_record<JournalEntry>({id, place});
-      }
-    }
-    tables_.each([&](auto& table) {
-      using Record = typename std::remove_reference_t<decltype(table)>::Record;
-      if constexpr (std::is_same_v<KeyOf<Record>, ExecutionId>) forget_record<Record>(id);
-    });
-  }
+  void forget(const ExecutionId& id);
 
-  PerRecord<SlotTable> tables_;
+  std::array<std::unique_ptr<AnySlotTable>, RecordKinds::size> tables_;
   std::vector<Notice> notices_;
   std::vector<ExecutionId> leaving_;  // that have ended, and need not be kept
-  PerRecord<KeyList> gone_;           // that were removed, likewise
   std::vector<std::pair<WorkflowId, ExecutionId>> left_;
+  std::size_t changes_ = 0;
+  bool notes_ends_ = true;
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -35,7 +35,10 @@ double cycles_per_second(Subject& subject, std::int64_t executions) {
 void cycle(const char* name, Durability durability, std::int64_t executions) {
   Subject subject(durability);
   cycles_per_second(subject, scaled(5'000));
-  print_result(name, cycles_per_second(subject, scaled(executions)), "/s");
+  const double rate = cycles_per_second(subject, scaled(executions));
+  const auto report = must(subject.system.run(subject.engine.report()), "report");
+  const auto commands = static_cast<double>(report.commands);
+  print_result(name, rate, "/s", {{"commands_per_commit", commands / report.commits}});
 }
 
 void cycle_durable() { cycle("cycle_durable", Durability::durable(), 60'000); }

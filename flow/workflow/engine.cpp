@@ -202,12 +202,9 @@ Task<Result<std::optional<ExecutionInfo>>> Engine::describe(ExecutionId id) cons
 Task<Result<std::optional<std::string>>> Engine::result(ExecutionId id) const {
   return run(core_, [id](Draft& draft) -> Result<std::optional<std::string>> {
     const Execution* execution = draft.find<Execution>(id);
-    const ExecutionResult* result = draft.find<ExecutionResult>(id);
     if (execution == nullptr) return internal::no_such(id);
-    if (result == nullptr || execution->state.outcome != Outcome::success) {
-      return std::optional<std::string>();
-    }
-    return std::optional(result->payload);
+    if (execution->state.outcome != Outcome::success) return std::optional<std::string>();
+    return std::optional(execution->result);
   });
 }
 

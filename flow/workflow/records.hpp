@@ -119,6 +119,7 @@ struct Execution {
   /// The attempt whose number is `attempt`. Those before it are records of their own.
   Attempt newest = {};
   std::vector<std::string> limit_keys = {};  // sorted
+  std::string result = {};                   // what it gave, if it was completed
 
   PublicState public_state() const noexcept { return workflow::public_state(state); }
   bool has_ended() const noexcept { return state.phase == Phase::terminal; }
@@ -129,7 +130,7 @@ struct Execution {
                     self.reclaims, self.replays, self.epoch, self.lease, self.eligible_at,
                     self.attempt_deadline, self.changed_at, self.ended_at, self.end_reason,
                     self.ended_by, self.tags, self.is_sibling, self.suspended_until,
-                    self.suspensions, self.signals, self.newest, self.limit_keys);
+                    self.suspensions, self.signals, self.newest, self.limit_keys, self.result);
   }
 };
 
@@ -140,13 +141,6 @@ struct AttemptKey {
   static auto weir_fields(auto& self) { return std::tie(self.execution, self.number); }
   friend bool operator==(const AttemptKey&, const AttemptKey&) = default;
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
-};
-
-/// What a completed execution gave.
-struct ExecutionResult {
-  std::string payload = {};
-
-  static auto weir_fields(auto& self) { return std::tie(self.payload); }
 };
 
 // Persisted: never renumber.

@@ -18,11 +18,15 @@ Result<std::shared_ptr<StoreCore>> open_core(ActorSystem& system, StoreOptions o
 Result<std::shared_ptr<StoreCore>> open_core_on(ActorSystem& system, StoreOptions options,
                                                 std::unique_ptr<engine::Engine> engine);
 
-/// For tests that bring their own engine.
+/// For tests that bring their own engine, and for who opens key spaces without their types.
 struct StoreAccess {
   static Store make(ActorSystem& system, std::shared_ptr<StoreCore> core) noexcept {
     return Store(system, std::move(core));
   }
+  static auto find_or_make_space(const Store& store, SpaceInfo wanted) {
+    return Store::find_or_make_space(store.core_, std::move(wanted));
+  }
+  static std::uint64_t life_of(const Store& store) noexcept { return store.core_->life; }
 };
 
 }  // namespace weir::storage::internal

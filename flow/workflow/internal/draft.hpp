@@ -1,13 +1,40 @@
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <utility>
+#include <vector>
 
-#include <weir/flow/workflow/internal/working_set.hpp>
+#include <weir/flow/workflow/internal/record_key.hpp>
 
 namespace weir::flow::workflow::internal {
+
+class Draft;
+class Missing;
+class WorkingSet;
+
+/// What a draft has of one kind of records, whatever it is.
+class DraftTable {
+ public:
+  virtual ~DraftTable() = default;
+  virtual void apply(WorkingSet& to) = 0;
+};
+
+/// The records of one kind in a draft. Compiled once, for all who write commands.
+template <class R>
+struct DraftRecords {
+  using Changes = std::map<KeyOf<R>, std::optional<R>>;
+
+  static const R* find(Draft& draft, const KeyOf<R>& key);
+  static R* edit(Draft& draft, const KeyOf<R>& key);
+  static R& put(Draft& draft, const KeyOf<R>& key, R record);
+  static void remove(Draft& draft, const KeyOf<R>& key);
+  static void note_absent(Draft& draft, const KeyOf<R>& key);
+  static const Changes& changes(const Draft& draft);
+};
 
 /// What one command makes of the records, until it is known whether it succeeds.
 ///
@@ -18,7 +45,8 @@ namespace weir::flow::workflow::internal {
 class Draft {
  public:
   Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept;
-  Draft(Draft&&) noexcept;
+  Draft(Draft&& other) noexcept;
+  Draft& operator=(Draft&&) = delete;
   ~Draft();
 
   /// By the clock of the store; the same for all that one command does.
@@ -36,35 +64,26 @@ class Draft {
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
     return mixed ^ (mixed >> 31);
   }
+  /// Whether anybody removes what has ended, so that there is an entry for each end.
+  bool notes_ends() const noexcept;
 
   /// None if there is none. Valid until the record is changed.
   template <class R>
   const R* find(const KeyOf<R>& key) {
-    const auto& changed = changes_.of<R>().records;
-    if (const auto found = changed.find(key); found != changed.end()) {
-      return found->second ? &*found->second : nullptr;
-    }
-    const Slot<R>* slot = base_.find<R>(key);
-    if (slot == nullptr && !absent_.of<R>().keys.contains(key)) missing_.add<R>(key);
-    return slot != nullptr && slot->current ? &*slot->current : nullptr;
+    return DraftRecords<R>::find(*this, key);
   }
-
   /// The record, to be changed; none if there is none.
   template <class R>
   R* edit(const KeyOf<R>& key) {
-    const R* record = find<R>(key);
-    if (record == nullptr) return nullptr;
-    const auto [at, is_new] = changes_.of<R>().records.try_emplace(key);
-    if (is_new) at->second = *record;
-    return &*at->second;
+    return DraftRecords<R>::edit(*this, key);
   }
   template <class R>
   R& put(const KeyOf<R>& key, R record) {
-    return changes_.of<R>().records.insert_or_assign(key, std::move(record)).first->second.value();
+    return DraftRecords<R>::put(*this, key, std::move(record));
   }
   template <class R>
   void remove(const KeyOf<R>& key) {
-    changes_.of<R>().records.insert_or_assign(key, std::nullopt);
+    DraftRecords<R>::remove(*this, key);
   }
   /// The record, made if there is none.
   template <class R>
@@ -76,7 +95,7 @@ class Draft {
   /// There cannot be such a record: whose it would be has just been made.
   template <class R>
   void note_absent(const KeyOf<R>& key) {
-    absent_.of<R>().keys.insert(key);
+    DraftRecords<R>::note_absent(*this, key);
   }
 
   void tell(Notice notice) { notices_.push_back(std::move(notice)); }
@@ -84,38 +103,27 @@ class Draft {
   std::vector<ExecutionId>& ended() noexcept { return ended_; }
 
   const std::vector<Notice>& notices() const noexcept { return notices_; }
-  const Missing& missing() const noexcept { return missing_; }
+  const Missing& missing() const noexcept;
   /// Calls `function(key, record)` for each record of a kind that it changes.
   template <class R, class Function>
   void each_change(Function&& function) const {
-    for (const auto& [key, record] : changes_.of<R>().records) function(key, record);
+    for (const auto& [key, record] : DraftRecords<R>::changes(*this)) function(key, record);
   }
   /// Makes it true in the working set, which is the one that it was made of.
   void apply(WorkingSet& to) &&;
 
  private:
   template <class R>
-  struct Changes {
-    using Record = R;
-
-    std::map<KeyOf<R>, std::optional<R>> records;
-  };
-
-  template <class R>
-  struct AbsentKeys {
-    using Record = R;
-
-    std::set<KeyOf<R>> keys;
-  };
+  friend struct DraftRecords;
 
   const WorkingSet& base_;
   const Time now_;
   std::uint64_t random_;
-  PerRecord<Changes> changes_;
-  PerRecord<AbsentKeys> absent_;
+  /// By kind; null where there is nothing.
+  std::array<std::unique_ptr<DraftTable>, RecordKinds::size> tables_;
   std::vector<Notice> notices_;
   std::vector<ExecutionId> ended_;
-  Missing missing_;
+  std::unique_ptr<Missing> missing_;  // null if nothing is
 };
 
 }  // namespace weir::flow::workflow::internal

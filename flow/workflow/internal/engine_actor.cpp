@@ -7,6 +7,7 @@
 #include <weir/flow/workflow/internal/engine_core.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/sleep.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
@@ -46,6 +47,12 @@ Task<Result<bool>> EngineActor::on(Begin) {
   workflows_.assign(workflows.begin(), workflows.end());
   WEIR_CO_TRY(next_notice, co_await core_->records.next_notice());
   next_notice_ = next_notice;
+  WEIR_CO_TRY(has_entries, co_await core_->records.has_ended_entries());
+  has_ended_entries_ = has_entries;
+  records_.set_notes_ends(options_.retention.is_on());
+  if (has_entries && !options_.retention.is_on()) {
+    WEIR_CO_TRY_VOID(co_await core_->records.set_ended_entries(false));
+  }
   if (!groups_.empty() || !workflows_.empty()) {
     is_dispatch_due_ = true;
     self().send<Dispatch>();
@@ -254,6 +261,9 @@ void EngineActor::arrange_flush() {
 
 Task<> EngineActor::on(Flush) {
   while (records_.is_changed() && !failure_) {
+    // Whoever was told of the commit before may have something to do by now: it is part of this
+    // one.
+    co_await yield();
     const Ticket batch = batch_++;
     const Span committing = begin_commit();
     storage::Transaction transaction = core_->records.write(records_, next_notice_);

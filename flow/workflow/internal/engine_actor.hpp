@@ -192,6 +192,7 @@ class EngineActor final
   void follow_ended(const Draft& draft);
   void arrange_retire(Time due);
   Task<NextDue> retire_all();
+  Task<Result<>> add_ended_entries();
   Task<NextDue> retire_space(std::string space, Duration keep);
   Task<> retire_entry(EndedKey key);
   Task<Result<>> retire_whole(EndedKey key);
@@ -230,6 +231,7 @@ class EngineActor final
   std::optional<Time> retire_at_;
   Timer retire_timer_;
   bool is_retiring_ = false;
+  bool has_ended_entries_ = false;  // of all that has ended
   bool is_flush_due_ = false;
   bool is_dispatch_due_ = false;
   bool is_stopped_ = false;

@@ -59,8 +59,36 @@ Task<> EngineActor::on(Retire) {
   publish_figures();
 }
 
+/// Of what ended when nothing was removed.
+Task<Result<>> EngineActor::add_ended_entries() {
+  const std::size_t most = options_.retention.removals_max;
+  for (std::optional<ExecutionId> after;;) {
+    WEIR_CO_TRY(page, co_await core_->records.executions(false, after, most));
+    if (page.empty()) break;
+    after = page.back().first;
+    std::vector<ExecutionId> ended;
+    for (const auto& [id, execution] : page) {
+      if (execution.has_ended() && !execution.workflow) ended.push_back(id);
+    }
+    WEIR_CO_TRY_VOID(co_await call([&](Draft& draft) { return add_entries(draft, ended); }));
+  }
+  for (std::uint16_t number = 0; number < partitions_max; ++number) {
+    for (std::optional<WorkflowId> after;;) {
+      WEIR_CO_TRY(page, co_await core_->records.workflows({number}, after, most));
+      if (page.empty()) break;
+      after = page.back();
+      WEIR_CO_TRY_VOID(co_await call([&](Draft& draft) { return add_entries(draft, page); }));
+    }
+  }
+  WEIR_CO_TRY_VOID(co_await core_->committed.wait_until(ticket()));
+  WEIR_CO_TRY_VOID(co_await core_->records.set_ended_entries(true));
+  has_ended_entries_ = true;
+  co_return {};
+}
+
 Task<EngineActor::NextDue> EngineActor::retire_all() {
   std::optional<Time> next;
+  if (!has_ended_entries_) WEIR_CO_TRY_VOID(co_await add_ended_entries());
   std::optional<std::string> space;
   for (;;) {
     WEIR_CO_TRY(first, co_await core_->records.first_ended(space));

@@ -169,10 +169,11 @@ std::vector<Input> inputs_of(Draft& draft, const ExecutionId& id) {
   for (const EdgeId& edge_id : links->in) {
     const Edge* edge = draft.find<Edge>(edge_id);
     if (edge == nullptr || edge->input.empty()) continue;
+    const Execution* upstream = draft.find<Execution>(edge->upstream);
+    const bool has_result = upstream != nullptr && upstream->state.outcome == Outcome::success;
     // Also of one that has succeeded only when it was replayed.
-    if (edge->state != EdgeState::satisfied && !has_succeeded(draft, edge->upstream)) continue;
-    const ExecutionResult* result = draft.find<ExecutionResult>(edge->upstream);
-    inputs.push_back({edge->input, edge->upstream, result != nullptr ? result->payload : ""});
+    if (edge->state != EdgeState::satisfied && !has_result) continue;
+    inputs.push_back({edge->input, edge->upstream, upstream != nullptr ? upstream->result : ""});
   }
   return inputs;
 }
@@ -201,7 +202,6 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
   }
   draft.note_absent<Links>(id);
   draft.note_absent<EdgeGroup>(id);
-  draft.note_absent<ExecutionResult>(id);
   draft.note_absent<JournalHead>(id);
   draft.put<ExecutionSpec>(id, spec_of(request, draft.now()));
   Execution& execution = draft.put<Execution>(id, execution_of(request, draft.now()));
@@ -281,7 +281,7 @@ Result<> complete(Draft& draft, const Handle& handle, const std::string& result)
   if (auto valid = validate_payload("result", result); !valid) return valid;
   auto execution = fenced(draft, handle);
   if (!execution) return execution.error();
-  draft.put<ExecutionResult>(handle.execution, {result});
+  (*execution)->result = result;
   return end(draft, handle.execution, {.event = EventKind::complete});
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <tuple>
-#include <unordered_map>
-#include <vector>
+#include <type_traits>
 
 #include <weir/flow/workflow/journal.hpp>
 #include <weir/flow/workflow/retention.hpp>
@@ -31,10 +31,6 @@ struct RecordTraits<Execution> : FoundBy<ExecutionId> {
 template <>
 struct RecordTraits<Attempt> : FoundBy<AttemptKey> {
   static constexpr const char* space = "workflow.attempts";
-};
-template <>
-struct RecordTraits<ExecutionResult> : FoundBy<ExecutionId> {
-  static constexpr const char* space = "workflow.results";
 };
 template <>
 struct RecordTraits<Workflow> : FoundBy<WorkflowId> {
@@ -148,54 +144,59 @@ struct KeyHash {
   }
 };
 
-template <class T>
-struct PerRecordPart {
-  T part{};
+/// Kinds of records, in an order.
+template <class... Rs>
+struct KindList {
+  static constexpr std::size_t size = sizeof...(Rs);
+
+  /// The number of one of them.
+  template <class R>
+  static constexpr std::size_t index() {
+    std::size_t number = 0;
+    const bool is_in = ((std::is_same_v<R, Rs> || (++number, false)) || ...);
+    return is_in ? number : throw "not a kind of record";
+  }
+  template <template <class> class Of>
+  using Tuple = std::tuple<Of<Rs>...>;
+  /// Calls `function` with a `std::type_identity` of each.
+  template <class Function>
+  static void each(Function&& function) {
+    (function(std::type_identity<Rs>()), ...);
+  }
 };
 
-template <class... Parts>
-class PerRecordParts : PerRecordPart<Parts>... {
- public:
-  /// Calls `function` with each.
-  template <class Function>
-  void each(Function&& function) {
-    (function(static_cast<PerRecordPart<Parts>&>(*this).part), ...);
-  }
-  template <class Function>
-  void each(Function&& function) const {
-    (function(static_cast<const PerRecordPart<Parts>&>(*this).part), ...);
-  }
+using RecordKinds =
+    KindList<ExecutionSpec, Execution, Attempt, Workflow, Staged, Edge, EdgeGroup, Links,
+             Idempotency, Lane, Suspension, Signal, SignalUse, Mailbox, Keyring, JournalHead,
+             JournalEntry, Limit, Parent, Ended, Remains, NoticeCursors>;
 
- protected:
-  template <class Part>
-  Part& part() {
-    return static_cast<PerRecordPart<Part>&>(*this).part;
-  }
-  template <class Part>
-  const Part& part() const {
-    return static_cast<const PerRecordPart<Part>&>(*this).part;
-  }
-};
+template <class R>
+inline constexpr std::size_t kind_number = RecordKinds::index<R>();
 
 /// One of something for each kind of record: `PerRecord<Table>` has a `Table<Execution>` and so on.
-///
-/// As a tuple would; that takes compilers several times as long.
 template <template <class> class Of>
-class PerRecord
-    : public PerRecordParts<Of<ExecutionSpec>, Of<Execution>, Of<Attempt>, Of<ExecutionResult>,
-                            Of<Workflow>, Of<Staged>, Of<Edge>, Of<EdgeGroup>, Of<Links>,
-                            Of<Idempotency>, Of<Lane>, Of<Suspension>, Of<Signal>, Of<SignalUse>,
-                            Of<Mailbox>, Of<Keyring>, Of<JournalHead>, Of<JournalEntry>, Of<Limit>,
-                            Of<Parent>, Of<Ended>, Of<Remains>, Of<NoticeCursors>> {
+class PerRecord {
  public:
   template <class R>
   Of<R>& of() {
-    return this->template part<Of<R>>();
+    return std::get<Of<R>>(all_);
   }
   template <class R>
   const Of<R>& of() const {
-    return this->template part<Of<R>>();
+    return std::get<Of<R>>(all_);
   }
+  /// Calls `function` with each.
+  template <class Function>
+  void each(Function&& function) {
+    std::apply([&](auto&... of) { (function(of), ...); }, all_);
+  }
+  template <class Function>
+  void each(Function&& function) const {
+    std::apply([&](const auto&... of) { (function(of), ...); }, all_);
+  }
+
+ private:
+  RecordKinds::Tuple<Of> all_;
 };
 
 }  // namespace weir::flow::workflow::internal

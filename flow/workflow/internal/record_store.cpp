@@ -1,6 +1,7 @@
 #include <weir/flow/workflow/internal/record_store.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <weir/flow/workflow/internal/workflow_store.hpp>
@@ -9,115 +10,133 @@
 namespace weir::flow::workflow::internal {
 namespace {
 
+using storage::Encoded;
+using Range = storage::KeyRange<Encoded>;
+
 // Persisted: what the counters are of.
 constexpr std::uint8_t notice_counter = 1;
 constexpr std::uint8_t identity_counter = 2;
 constexpr std::uint8_t first_notice_counter = 3;
+constexpr std::uint8_t ended_entries_counter = 4;
 
 /// In one row.
 constexpr std::size_t notices_together_max = 256;
+constexpr std::size_t all_keys = std::numeric_limits<std::size_t>::max();
 
-template <class R>
-Task<Result<>> open_space(storage::Store* store, RecordSpace<R>* space) {
-  WEIR_CO_TRY(opened, co_await store->open_state<KeyOf<R>, R>(RecordTraits<R>::space));
-  space->space = std::move(opened);
-  co_return {};
+/// A key space, and the names of what is in it.
+struct Opening {
+  std::optional<storage::EncodedState>* space;
+  std::string name;
+  std::string key_signature;
+  std::string value_signature;
+};
+
+template <class K, class V>
+Opening opening(std::optional<storage::EncodedState>& space, const char* name) {
+  return {&space, name, storage::KeyCodec<K>::signature(), storage::ValueCodec<V>::signature()};
 }
 
-template <class Id>
-Task<Result<>> open_index(storage::Store* store, std::string name,
-                          std::optional<storage::StateSpace<Id, bool>>* index) {
-  WEIR_CO_TRY(opened, co_await store->open_state<Id, bool>(std::move(name)));
-  *index = std::move(opened);
-  co_return {};
-}
-
-/// In `first`, if there is one, or in `space`.
-template <class R>
-Task<Result<>> read_records(const storage::Store* store, const RecordSpace<R>* space,
-                            const RecordSpace<R>* first, std::vector<KeyOf<R>> keys,
-                            WorkingSet* records) {
-  const storage::CurrentState state = store->current_state();
-  for (const KeyOf<R>& key : keys) {
-    if (records->find<R>(key) != nullptr) continue;
-    std::optional<R> found;
-    if (first != nullptr) {
-      WEIR_CO_TRY(record, co_await state.get(*first->space, key));
-      found = std::move(record);
-    }
-    if (!found) {
-      WEIR_CO_TRY(record, co_await state.get(*space->space, key));
-      found = std::move(record);
-    }
-    records->add<R>(key, std::move(found));
-  }
-  co_return {};
-}
-
-template <class Id>
-Task<Result<std::vector<Id>>> read_index(const storage::Store* store,
-                                         storage::StateSpace<Id, bool> index) {
-  std::vector<Id> keys;
-  auto scan = store->current_state().scan(index);
-  for (;;) {
-    WEIR_CO_TRY(row, co_await scan.next());
-    if (!row) break;
-    keys.push_back(row->key);
-  }
-  co_return keys;
-}
-
-/// The second parts of keys that have the same first one, after one of them.
 template <class First, class Second>
-Task<Result<std::vector<Second>>> read_page(
-    const storage::Store* store, storage::StateSpace<std::pair<First, Second>, bool> index,
-    First first, std::optional<Second> after, std::size_t keys_max) {
-  using Range = storage::KeyRange<std::pair<First, Second>>;
-  std::vector<Second> keys;
-  auto scan = store->current_state().scan(
-      index, after ? Range::from({first, *after}) : Range::prefix(first));
-  while (keys.size() < keys_max) {
-    WEIR_CO_TRY(row, co_await scan.next());
-    if (!row || row->key.first != first) break;
-    if (!after || row->key.second != *after) keys.push_back(row->key.second);
-  }
-  co_return keys;
+std::string pair_key(const First& first, const Second& second) {
+  std::string bytes = storage::encode_key(first);
+  storage::KeyCodec<Second>::encode(second, bytes);
+  return bytes;
 }
 
+/// What the keys are without their first bytes.
 template <class Id>
-void list(storage::Transaction& transaction, const storage::StateSpace<Id, bool>& index,
-          const Id& id, Standing before, Standing after) {
-  const bool was_listed = before == Standing::listed;
-  const bool is_listed = after == Standing::listed;
-  if (is_listed && !was_listed) transaction.put(index, id, true);
-  if (was_listed && !is_listed) transaction.remove(index, id);
+Result<std::vector<Id>> decode_keys(const std::vector<std::string>& keys, std::size_t skipped = 0) {
+  std::vector<Id> ids;
+  ids.reserve(keys.size());
+  for (const std::string& key : keys) {
+    auto id = storage::decode_key<Id>(std::string_view(key).substr(skipped));
+    if (!id) return id.error();
+    ids.push_back(*std::move(id));
+  }
+  return ids;
+}
+
+Result<std::pair<ExecutionId, Execution>> decode_execution(
+    const storage::Row<Encoded, Encoded>& row) {
+  auto id = storage::decode_key<ExecutionId>(row.key.bytes);
+  if (!id) return id.error();
+  auto execution = storage::decode_value<Execution>(row.value.bytes);
+  if (!execution) return execution.error();
+  return std::pair(*id, *std::move(execution));
 }
 
 }  // namespace
 
+/// Puts what has changed into a transaction.
+class RecordStore::Writer final : public ChangeSink {
+ public:
+  Writer(const RecordStore* store, storage::Transaction* transaction)
+      : store_(store), transaction_(transaction) {}
+
+  void take(const ChangedRecord& change) override {
+    if (change.kind == kind_number<Execution>) return take_execution(change);
+    if (change.record) {
+      put(store_->of(change.kind), change.key, *change.record);
+    } else {
+      remove(store_->of(change.kind), change.key);
+    }
+  }
+  void put(const Space& space, std::string_view key, std::string_view value) {
+    key_.bytes.assign(key);
+    value_.bytes.assign(value);
+    transaction_->put(space, key_, value_);
+  }
+  void remove(const Space& space, std::string_view key) {
+    key_.bytes.assign(key);
+    transaction_->remove(space, key_);
+  }
+  /// In an index, if it was not before, or not any more.
+  void list(const Space& index, std::string_view key, bool was_listed, bool is_listed) {
+    if (is_listed && !was_listed) put(index, key, std::string_view("\1", 1));
+    if (was_listed && !is_listed) remove(index, key);
+  }
+
+ private:
+  /// Those that have not ended are apart: they are all that an engine must know when it is opened.
+  void take_execution(const ChangedRecord& change) {
+    const Space& ended = store_->of(kind_number<Execution>);
+    const bool is_live = change.after == Standing::listed;
+    if (change.before == Standing::listed && !is_live) remove(*store_->live_, change.key);
+    if (change.before == Standing::common && change.after != Standing::common) {
+      remove(ended, change.key);
+    }
+    if (change.record) put(is_live ? *store_->live_ : ended, change.key, *change.record);
+  }
+
+  const RecordStore* const store_;
+  storage::Transaction* const transaction_;
+  Encoded key_;
+  Encoded value_;
+};
+
 Task<Result<RecordStore>> RecordStore::open(storage::Store* store) {
   RecordStore records(store);
   WEIR_CO_TRY_VOID(co_await records.open_spaces());
-  WEIR_CO_TRY_VOID(co_await records.open_indexes());
   WEIR_CO_TRY_VOID(co_await records.find_identity());
   co_return std::move(records);
 }
 
 Task<Result<>> RecordStore::open_spaces() {
-  std::vector<Task<Result<>>> opening;
-  spaces_.each([&](auto& space) { opening.push_back(open_space(store_, &space)); });
-  for (auto& task : opening) WEIR_CO_TRY_VOID(co_await std::move(task));
-  co_return {};
-}
-
-Task<Result<>> RecordStore::open_indexes() {
-  WEIR_CO_TRY(live, co_await store_->open_state<ExecutionId, Execution>("workflow.live"));
-  live_.space = std::move(live);
-  WEIR_CO_TRY_VOID(
-      co_await open_index(store_, "workflow.cancelling_workflows", &cancelling_workflows_));
-  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.cancelling_groups", &cancelling_groups_));
-  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.members", &members_));
-  WEIR_CO_TRY_VOID(co_await open_index(store_, "workflow.by_partition", &placed_));
+  std::vector<Opening> all;
+  RecordKinds::each([&]<class R>(std::type_identity<R>) {
+    all.push_back(opening<KeyOf<R>, R>(spaces_[kind_number<R>], RecordTraits<R>::space));
+  });
+  all.push_back(opening<ExecutionId, Execution>(live_, "workflow.live"));
+  all.push_back(opening<WorkflowId, bool>(cancelling_workflows_, "workflow.cancelling_workflows"));
+  all.push_back(opening<ExecutionId, bool>(cancelling_groups_, "workflow.cancelling_groups"));
+  all.push_back(opening<std::pair<WorkflowId, ExecutionId>, bool>(members_, "workflow.members"));
+  all.push_back(opening<std::pair<Partition, WorkflowId>, bool>(placed_, "workflow.by_partition"));
+  for (Opening& one : all) {
+    WEIR_CO_TRY(opened, co_await storage::open_encoded_state(store_, std::move(one.name),
+                                                             std::move(one.key_signature),
+                                                             std::move(one.value_signature)));
+    *one.space = std::move(opened);
+  }
   WEIR_CO_TRY(notices,
               co_await store_->open_rows<std::uint64_t, std::vector<Notice>>("workflow.notices"));
   notices_ = std::move(notices);
@@ -139,41 +158,59 @@ Task<Result<>> RecordStore::find_identity() {
   co_return {};
 }
 
+Task<Result<std::optional<std::string>>> RecordStore::get(const Space* space,
+                                                          std::string key) const {
+  WEIR_CO_TRY(found, co_await store_->current_state().get(*space, Encoded{std::move(key)}));
+  if (!found) co_return std::nullopt;
+  co_return std::move(found->bytes);
+}
+
+Task<Result<>> RecordStore::read_kind(std::size_t kind, std::vector<std::string> keys,
+                                      WorkingSet* records) const {
+  for (const std::string& key : keys) {
+    std::optional<std::string> record;
+    storage::Version seen;
+    // If something was committed during a wait for the disk, this record may have been changed,
+    // written and forgotten meanwhile: what was read is not what is there.
+    do {
+      seen = store_->version();
+      if (kind == kind_number<Execution>) {
+        WEIR_CO_TRY(live, co_await get(&*live_, key));
+        record = std::move(live);
+      }
+      if (kind != kind_number<Execution> || !record) {
+        WEIR_CO_TRY(found, co_await get(&of(kind), key));
+        record = std::move(found);
+      }
+    } while (seen != store_->version());
+    WEIR_CO_TRY_VOID(records->add(kind, key, record));
+  }
+  co_return {};
+}
+
 Task<Result<>> RecordStore::read(Missing missing, WorkingSet* records) const {
-  std::vector<Task<Result<>>> reading;
-  missing.each([&](auto& list) {
+  std::array<std::vector<std::string>, RecordKinds::size> keys;
+  missing.each([&](const auto& list) {
     using Record = typename std::remove_cvref_t<decltype(list)>::Record;
-    if (list.keys.empty()) return;
-    const RecordSpace<Record>* first = nullptr;
-    if constexpr (std::is_same_v<Record, Execution>) first = &live_;
-    reading.push_back(
-        read_records<Record>(store_, &spaces_.of<Record>(), first, std::move(list.keys), records));
+    std::vector<std::string>& wanted = keys[kind_number<Record>];
+    for (const auto& key : list.keys) wanted.push_back(storage::encode_key(key));
+    std::ranges::sort(wanted);
+    const auto repeated = std::ranges::unique(wanted);
+    wanted.erase(repeated.begin(), repeated.end());
   });
-  for (auto& task : reading) WEIR_CO_TRY_VOID(co_await std::move(task));
+  for (std::size_t kind = 0; kind < keys.size(); ++kind) {
+    if (keys[kind].empty()) continue;
+    WEIR_CO_TRY_VOID(co_await read_kind(kind, std::move(keys[kind]), records));
+  }
   co_return {};
 }
 
 storage::Transaction RecordStore::write(const WorkingSet& records,
                                         std::uint64_t first_notice) const {
   storage::Transaction transaction = store_->begin();
-  records.each_table([&](const auto& table) {
-    using Record = typename std::remove_cvref_t<decltype(table)>::Record;
-    const auto& space = *spaces_.of<Record>().space;
-    // What is written in order is found a place for in less time.
-    auto keys = table.changed;
-    std::ranges::sort(keys);
-    for (const auto& key : keys) {
-      const auto& slot = table.slots.find(key)->second;
-      if constexpr (std::is_same_v<Record, Execution>) {
-        write_execution(transaction, key, slot);
-      } else if (slot.current) {
-        transaction.put(space, key, *slot.current);
-      } else {
-        transaction.remove(space, key);
-      }
-    }
-  });
-  write_indexes(transaction, records);
+  Writer writer(this, &transaction);
+  records.give_changes(writer);
+  write_indexes(writer, records);
   write_notices(transaction, records.notices(), first_notice);
   transaction.set_origin("workflow");
   return transaction;
@@ -194,40 +231,26 @@ void RecordStore::write_notices(storage::Transaction& transaction,
   transaction.put(*counters_, notice_counter, next);
 }
 
-/// Those that have not ended are apart: they are all that an engine must know when it is opened.
-void RecordStore::write_execution(storage::Transaction& transaction, const ExecutionId& id,
-                                  const Slot<Execution>& slot) const {
-  const auto& ended = *spaces_.of<Execution>().space;
-  const Standing after = slot.standing();
-  if (slot.stored == Standing::listed && after != Standing::listed) {
-    transaction.remove(*live_.space, id);
-  }
-  if (slot.stored == Standing::common && after != Standing::common) transaction.remove(ended, id);
-  if (slot.current) {
-    transaction.put(after == Standing::listed ? *live_.space : ended, id, *slot.current);
-  }
-}
-
 void RecordStore::write_journal(storage::Transaction& transaction, const ExecutionId& id,
                                 const JournalHead& head,
                                 const std::vector<JournalEntry>& entries) const {
+  Writer writer(this, &transaction);
   std::uint32_t place = head.end - static_cast<std::uint32_t>(entries.size());
   for (const JournalEntry& entry : entries) {
-    transaction.put(*spaces_.of<JournalEntry>().space, {id, place++}, entry);
+    writer.put(of(kind_number<JournalEntry>), storage::encode_key(JournalKey{id, place++}),
+               storage::encode_value(entry));
   }
-  transaction.put(*spaces_.of<JournalHead>().space, id, head);
+  writer.put(of(kind_number<JournalHead>), storage::encode_key(id), storage::encode_value(head));
 }
 
-void RecordStore::write_indexes(storage::Transaction& transaction,
-                                const WorkingSet& records) const {
+void RecordStore::write_indexes(Writer& writer, const WorkingSet& records) const {
   const auto& executions = records.table<Execution>();
   const auto join = [&](const ExecutionId& id, const std::optional<Execution>& execution) {
-    if (execution && execution->workflow) {
-      transaction.put(*members_, {*execution->workflow, id}, true);
-    }
+    if (!execution || !execution->workflow) return;
+    writer.list(*members_, pair_key(*execution->workflow, id), false, true);
   };
   for (const auto& [workflow, id] : records.left()) {
-    transaction.remove(*members_, {workflow, id});
+    writer.remove(*members_, pair_key(workflow, id));
     // Its id may have been used again at once.
     join(id, executions.slots.find(id)->second.current);
   }
@@ -235,46 +258,52 @@ void RecordStore::write_indexes(storage::Transaction& transaction,
     const auto& slot = executions.slots.find(id)->second;
     if (slot.stored == Standing::absent) join(id, slot.current);
   }
+  const auto is_listed = [](Standing standing) { return standing == Standing::listed; };
   const auto& workflows = records.table<Workflow>();
   for (const WorkflowId& id : workflows.changed) {
     const auto& slot = workflows.slots.find(id)->second;
-    list(transaction, *cancelling_workflows_, id, slot.stored, slot.standing());
-    if (slot.stored == Standing::absent) transaction.put(*placed_, {id.partition(), id}, true);
-    if (!slot.current) transaction.remove(*placed_, {id.partition(), id});
+    writer.list(*cancelling_workflows_, storage::encode_key(id), is_listed(slot.stored),
+                is_listed(slot.standing()));
+    const std::string placed = pair_key(id.partition(), id);
+    if (slot.stored == Standing::absent) writer.list(*placed_, placed, false, true);
+    if (!slot.current) writer.remove(*placed_, placed);
   }
   const auto& groups = records.table<EdgeGroup>();
   for (const ExecutionId& id : groups.changed) {
     const auto& slot = groups.slots.find(id)->second;
-    list(transaction, *cancelling_groups_, id, slot.stored, slot.standing());
+    if (slot.stored != Standing::listed && slot.standing() != Standing::listed) continue;
+    writer.list(*cancelling_groups_, storage::encode_key(id), is_listed(slot.stored),
+                is_listed(slot.standing()));
   }
 }
 
 Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> RecordStore::live() const {
   std::vector<std::pair<ExecutionId, Execution>> found;
-  auto scan = store_->current_state().scan(*live_.space);
+  Scan scan = store_->current_state().scan(*live_);
   for (;;) {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) break;
-    found.emplace_back(row->key, std::move(row->value));
+    WEIR_CO_TRY(execution, decode_execution(*row));
+    found.push_back(std::move(execution));
   }
   co_return found;
 }
 
 Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> RecordStore::executions(
     bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) const {
-  using Range = storage::KeyRange<ExecutionId>;
-  const Range range = after ? Range::from(*after) : Range::all();
+  const Range range = after ? Range::from({storage::encode_key(*after)}) : Range::all();
   const storage::CurrentState state = store_->current_state();
   // First of those that live: one that ends meanwhile is seen twice rather than not at all.
   std::map<ExecutionId, Execution> found;
-  for (const RecordSpace<Execution>* space : {&live_, &spaces_.of<Execution>()}) {
-    if (is_of_live && space != &live_) break;
-    auto scan = state.scan(*space->space, range);
+  for (const Space* space : {&*live_, &of(kind_number<Execution>)}) {
+    if (is_of_live && space != &*live_) break;
+    Scan scan = state.scan(*space, range);
     for (std::size_t taken = 0; taken < executions_max;) {
       WEIR_CO_TRY(row, co_await scan.next());
       if (!row) break;
-      if (row->key == after) continue;
-      found.insert_or_assign(row->key, std::move(row->value));
+      WEIR_CO_TRY(execution, decode_execution(*row));
+      if (execution.first == after) continue;
+      found.insert_or_assign(execution.first, std::move(execution.second));
       ++taken;
     }
   }
@@ -286,50 +315,78 @@ Task<Result<std::vector<std::pair<ExecutionId, Execution>>>> RecordStore::execut
   co_return page;
 }
 
+Task<Result<std::vector<std::string>>> RecordStore::keys(const Space* space, std::string prefix,
+                                                         std::string from,
+                                                         std::size_t keys_max) const {
+  std::vector<std::string> found;
+  Scan scan = store_->current_state().scan(*space, Range::from({from.empty() ? prefix : from}));
+  while (found.size() < keys_max) {
+    WEIR_CO_TRY(row, co_await scan.next());
+    if (!row || !row->key.bytes.starts_with(prefix)) break;
+    if (row->key.bytes != from) found.push_back(std::move(row->key.bytes));
+  }
+  co_return found;
+}
+
 Task<Result<std::vector<WorkflowId>>> RecordStore::cancelling_workflows() const {
-  return read_index<WorkflowId>(store_, *cancelling_workflows_);
+  WEIR_CO_TRY(found, co_await keys(&*cancelling_workflows_, {}, {}, all_keys));
+  co_return decode_keys<WorkflowId>(found);
 }
 
 Task<Result<std::vector<ExecutionId>>> RecordStore::cancelling_groups() const {
-  return read_index<ExecutionId>(store_, *cancelling_groups_);
+  WEIR_CO_TRY(found, co_await keys(&*cancelling_groups_, {}, {}, all_keys));
+  co_return decode_keys<ExecutionId>(found);
 }
 
 Task<Result<std::vector<ExecutionId>>> RecordStore::members(WorkflowId workflow,
                                                             std::optional<ExecutionId> after,
                                                             std::size_t members_max) const {
-  return read_page(store_, *members_, workflow, after, members_max);
+  std::string prefix = storage::encode_key(workflow);
+  const std::size_t skipped = prefix.size();
+  std::string from = after ? pair_key(workflow, *after) : std::string();
+  WEIR_CO_TRY(found, co_await keys(&*members_, std::move(prefix), std::move(from), members_max));
+  co_return decode_keys<ExecutionId>(found, skipped);
 }
 
 Task<Result<std::vector<WorkflowId>>> RecordStore::workflows(Partition partition,
                                                              std::optional<WorkflowId> after,
                                                              std::size_t workflows_max) const {
-  return read_page(store_, *placed_, partition, after, workflows_max);
+  std::string prefix = storage::encode_key(partition);
+  const std::size_t skipped = prefix.size();
+  std::string from = after ? pair_key(partition, *after) : std::string();
+  WEIR_CO_TRY(found, co_await keys(&*placed_, std::move(prefix), std::move(from), workflows_max));
+  co_return decode_keys<WorkflowId>(found, skipped);
+}
+
+Task<Result<bool>> RecordStore::has_ended_entries() const {
+  WEIR_CO_TRY(mark, co_await store_->current_state().get(*counters_, ended_entries_counter));
+  co_return mark.value_or(0) != 0;
+}
+
+Task<Result<>> RecordStore::set_ended_entries(bool has_all) const {
+  storage::Transaction transaction = store_->begin();
+  transaction.put(*counters_, ended_entries_counter, has_all ? 1 : 0);
+  transaction.set_origin("workflow");
+  WEIR_CO_TRY_VOID(co_await transaction.commit());
+  co_return {};
 }
 
 Task<Result<std::optional<EndedKey>>> RecordStore::first_ended(
     std::optional<std::string> after) const {
-  using Range = storage::KeyRange<EndedKey>;
-  EndedKey from;
+  std::string from;
   // The first name that comes after it.
-  if (after) from = {.space = *after + '\0', .at = Time::min()};
-  auto scan = store_->current_state().scan(*spaces_.of<Ended>().space,
-                                           after ? Range::from(from) : Range::all());
-  WEIR_CO_TRY(row, co_await scan.next());
-  if (!row) co_return std::nullopt;
-  co_return row->key;
+  if (after) from = storage::encode_key(EndedKey{.space = *after + '\0', .at = Time::min()});
+  WEIR_CO_TRY(found, co_await keys(&of(kind_number<Ended>), {}, std::move(from), 1));
+  if (found.empty()) co_return std::nullopt;
+  WEIR_CO_TRY(key, storage::decode_key<EndedKey>(found.front()));
+  co_return std::move(key);
 }
 
 Task<Result<std::vector<EndedKey>>> RecordStore::ended(std::string space,
                                                        std::size_t entries_max) const {
-  std::vector<EndedKey> keys;
-  auto scan = store_->current_state().scan(*spaces_.of<Ended>().space,
-                                           storage::KeyRange<EndedKey>::prefix(space));
-  while (keys.size() < entries_max) {
-    WEIR_CO_TRY(row, co_await scan.next());
-    if (!row) break;
-    keys.push_back(row->key);
-  }
-  co_return keys;
+  WEIR_CO_TRY(found,
+              co_await keys(&of(kind_number<Ended>), storage::encode_key(space), {}, entries_max));
+  co_return decode_keys<EndedKey>(found);
 }
 
 Task<Result<std::uint64_t>> RecordStore::first_notice() const {

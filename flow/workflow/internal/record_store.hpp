@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,27 +9,20 @@
 
 #include <weir/flow/workflow/internal/working_set.hpp>
 #include <weir/runtime/task.hpp>
+#include <weir/storage/encoded.hpp>
 #include <weir/storage/store.hpp>
 
 namespace weir::flow::workflow::internal {
 
-template <class R>
-struct RecordSpace {
-  using Record = R;
-
-  std::optional<storage::StateSpace<KeyOf<R>, R>> space;
-};
-
 /// The records of workflows in a store, as state: what is not in the change log. Notices are rows,
 /// so that they are.
 ///
-/// One alone writes them, so nothing conflicts. The store outlives it.
+/// Records are read and written as bytes, all kinds in the same way: what they mean the tables of a
+/// working set know. One alone writes them, so nothing conflicts. The store outlives it.
 class RecordStore {
  public:
   /// Those of a commit together, by the number of the last of them.
   using Notices = storage::RowSpace<std::uint64_t, std::vector<Notice>>;
-  using Member = std::pair<WorkflowId, ExecutionId>;
-  using Placed = std::pair<Partition, WorkflowId>;
 
   static Task<Result<RecordStore>> open(storage::Store* store);
 
@@ -57,6 +51,9 @@ class RecordStore {
   Task<Result<std::vector<WorkflowId>>> workflows(Partition partition,
                                                   std::optional<WorkflowId> after,
                                                   std::size_t workflows_max) const;
+  /// Whether everything that has ended has its entry.
+  Task<Result<bool>> has_ended_entries() const;
+  Task<Result<>> set_ended_entries(bool has_all) const;
   /// Of what has ended, the first entry after those of a namespace.
   Task<Result<std::optional<EndedKey>>> first_ended(std::optional<std::string> after) const;
   /// Of a namespace, in the order in which they ended.
@@ -83,29 +80,35 @@ class RecordStore {
   std::uint64_t identity() const noexcept { return identity_; }
 
  private:
-  template <class Id>
-  using Index = storage::StateSpace<Id, bool>;
+  using Space = storage::EncodedState;
+  using Scan = storage::Scan<storage::Encoded, storage::Encoded>;
+  class Writer;
 
   explicit RecordStore(storage::Store* store) noexcept : store_(store) {}
   Task<Result<>> open_spaces();
-  Task<Result<>> open_indexes();
   Task<Result<>> find_identity();
-  void write_execution(storage::Transaction& transaction, const ExecutionId& id,
-                       const Slot<Execution>& slot) const;
-  void write_indexes(storage::Transaction& transaction, const WorkingSet& records) const;
+  Task<Result<>> read_kind(std::size_t kind, std::vector<std::string> keys,
+                           WorkingSet* records) const;
+  Task<Result<std::optional<std::string>>> get(const Space* space, std::string key) const;
+  /// Keys from `from` on that begin with `prefix`, without `from` itself.
+  Task<Result<std::vector<std::string>>> keys(const Space* space, std::string prefix,
+                                              std::string from, std::size_t keys_max) const;
+  void write_indexes(Writer& writer, const WorkingSet& records) const;
   void write_notices(storage::Transaction& transaction, const std::vector<Notice>& notices,
                      std::uint64_t first_notice) const;
+  const Space& of(std::size_t kind) const { return *spaces_[kind]; }
 
   storage::Store* store_;
   std::uint64_t identity_ = 0;
-  PerRecord<RecordSpace> spaces_;
+  std::array<std::optional<Space>, RecordKinds::size> spaces_;  // by kind
   std::optional<Notices> notices_;
   std::optional<storage::StateSpace<std::uint8_t, std::uint64_t>> counters_;
-  RecordSpace<Execution> live_;
-  std::optional<Index<WorkflowId>> cancelling_workflows_;
-  std::optional<Index<ExecutionId>> cancelling_groups_;
-  std::optional<Index<Member>> members_;
-  std::optional<Index<Placed>> placed_;
+  std::optional<Space> live_;  // executions that have not ended
+  // Indexes: only their keys matter.
+  std::optional<Space> cancelling_workflows_;
+  std::optional<Space> cancelling_groups_;
+  std::optional<Space> members_;
+  std::optional<Space> placed_;
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -11,6 +11,13 @@ namespace {
 RemainsKey remains_key(const ExecutionId& id) { return {id.partition, id.uuid, false}; }
 RemainsKey remains_key(const WorkflowId& id) { return {id.partition(), id.uuid, true}; }
 
+EndedKey ended_key(const ExecutionId& id, const Execution& execution, Time at) {
+  return {execution.space, at, id.partition, id.uuid, false};
+}
+EndedKey ended_key(const WorkflowId& id, const Workflow& workflow, Time at) {
+  return {workflow.space, at, id.partition(), id.uuid, true};
+}
+
 void drop_signal(Draft& draft, const ExecutionId& id, std::uint32_t number) {
   const Signal* signal = draft.find<Signal>({id, number});
   if (signal != nullptr && !signal->id.empty()) {
@@ -67,7 +74,6 @@ bool remove(Draft& draft, const ExecutionId& id, const EndedKey& due, std::size_
   drop_idempotency(draft, id, execution);
   draft.remove<Execution>(id);
   draft.remove<ExecutionSpec>(id);
-  draft.remove<ExecutionResult>(id);
   draft.remove<JournalHead>(id);
   draft.remove<Parent>(id);
   if (execution.suspensions > 0) draft.remove<Suspension>(id);
@@ -154,11 +160,29 @@ Retired retire_workflow(Draft& draft, const EndedKey& key) {
 }  // namespace
 
 void note_ended(Draft& draft, const ExecutionId& id, const Execution& execution) {
-  draft.put<Ended>({execution.space, draft.now(), id.partition, id.uuid, false}, {});
+  if (draft.notes_ends()) draft.put<Ended>(ended_key(id, execution, draft.now()), {});
 }
 
 void note_ended(Draft& draft, const WorkflowId& id, const Workflow& workflow) {
-  draft.put<Ended>({workflow.space, draft.now(), id.partition(), id.uuid, true}, {});
+  if (draft.notes_ends()) draft.put<Ended>(ended_key(id, workflow, draft.now()), {});
+}
+
+Result<bool> add_entries(Draft& draft, const std::vector<ExecutionId>& executions) {
+  for (const ExecutionId& id : executions) {
+    const Execution* execution = draft.find<Execution>(id);
+    if (execution == nullptr || !execution->has_ended() || execution->workflow) continue;
+    draft.put<Ended>(ended_key(id, *execution, *execution->ended_at), {});
+  }
+  return true;
+}
+
+Result<bool> add_entries(Draft& draft, const std::vector<WorkflowId>& workflows) {
+  for (const WorkflowId& id : workflows) {
+    const Workflow* workflow = draft.find<Workflow>(id);
+    if (workflow == nullptr || !workflow->has_ended()) continue;
+    draft.put<Ended>(ended_key(id, *workflow, *workflow->ended_at), {});
+  }
+  return true;
 }
 
 Result<Retired> retire(Draft& draft, const EndedKey& key, std::size_t records_max) {

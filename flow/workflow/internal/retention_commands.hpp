@@ -11,9 +11,13 @@
 // executions after it.
 namespace weir::flow::workflow::internal {
 
-/// It has ended now: from when on is counted how long it is kept.
+/// It has ended now: from when on is counted how long it is kept, where anything is ever removed.
 void note_ended(Draft& draft, const ExecutionId& id, const Execution& execution);
 void note_ended(Draft& draft, const WorkflowId& id, const Workflow& workflow);
+
+/// Entries of what ended when nobody removed anything.
+Result<bool> add_entries(Draft& draft, const std::vector<ExecutionId>& executions);
+Result<bool> add_entries(Draft& draft, const std::vector<WorkflowId>& workflows);
 
 /// What was done about something that has been kept for long enough.
 struct Retired {

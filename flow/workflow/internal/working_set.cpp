@@ -1,81 +1,142 @@
 #include <weir/flow/workflow/internal/working_set.hpp>
 
+#include <algorithm>
+
+#include <weir/storage/key.hpp>
+#include <weir/storage/value.hpp>
+
 namespace weir::flow::workflow::internal {
 
-Missing::Missing() = default;
-Missing::Missing(const Missing&) = default;
-Missing::Missing(Missing&&) noexcept = default;
-Missing& Missing::operator=(const Missing&) = default;
-Missing& Missing::operator=(Missing&&) noexcept = default;
-Missing::~Missing() = default;
+template <class R>
+SlotTable<R>::SlotTable() = default;
+template <class R>
+SlotTable<R>::~SlotTable() = default;
 
-void Missing::clear() {
-  each([](auto& list) { list.keys.clear(); });
-  count_ = 0;
+template <class R>
+void SlotTable<R>::give_changes(ChangeSink& sink) const {
+  std::vector<KeyOf<R>> keys = changed;
+  std::ranges::sort(keys);
+  std::string key_bytes;
+  std::string record_bytes;
+  for (const KeyOf<R>& key : keys) {
+    const Slot<R>& slot = slots.find(key)->second;
+    key_bytes.clear();
+    storage::KeyCodec<KeyOf<R>>::encode(key, key_bytes);
+    ChangedRecord change{kind_number<R>, key_bytes, std::nullopt, slot.stored, slot.standing()};
+    if (slot.current) {
+      record_bytes.clear();
+      storage::ValueCodec<R>::encode(*slot.current, record_bytes);
+      change.record = record_bytes;
+    }
+    sink.take(change);
+  }
 }
 
-WorkingSet::WorkingSet() = default;
+template <class R>
+Result<> SlotTable<R>::add(std::string_view key, std::optional<std::string_view> record) {
+  auto own_key = storage::decode_key<KeyOf<R>>(key);
+  if (!own_key) return own_key.error();
+  Slot<R> slot;
+  if (record) {
+    auto own_record = storage::decode_value<R>(*record);
+    if (!own_record) return own_record.error();
+    slot.current = *std::move(own_record);
+  }
+  slot.stored = slot.standing();
+  slot.is_read = true;
+  slots.try_emplace(*std::move(own_key), std::move(slot));
+  return {};
+}
+
+template <class R>
+void SlotTable<R>::note_taken() {
+  for (const KeyOf<R>& key : changed) {
+    Slot<R>& slot = slots.find(key)->second;
+    slot.stored = slot.standing();
+    slot.is_changed = false;
+    if (!slot.current || is_only_written<R>) gone_.push_back(key);
+  }
+  changed.clear();
+}
+
+template <class R>
+void SlotTable<R>::forget_gone() {
+  for (const KeyOf<R>& key : gone_) {
+    const auto found = slots.find(key);
+    const bool is_gone = found != slots.end() && (!found->second.current || is_only_written<R>);
+    if (is_gone && !found->second.is_changed) slots.erase(found);
+  }
+  gone_.clear();
+}
+
+template <class R>
+void SlotTable<R>::forget_unchanged(std::size_t records_max) {
+  if (slots.size() <= records_max) return;
+  std::erase_if(slots, [](const auto& slot) { return !slot.second.is_changed; });
+}
+
+template <class R>
+void SlotTable<R>::forget_of(const ExecutionId& id) {
+  if constexpr (std::is_same_v<KeyOf<R>, ExecutionId>) forget(id);
+}
+
+template class SlotTable<ExecutionSpec>;
+template class SlotTable<Execution>;
+template class SlotTable<Attempt>;
+template class SlotTable<Workflow>;
+template class SlotTable<Staged>;
+template class SlotTable<Edge>;
+template class SlotTable<EdgeGroup>;
+template class SlotTable<Links>;
+template class SlotTable<Idempotency>;
+template class SlotTable<Lane>;
+template class SlotTable<Suspension>;
+template class SlotTable<Signal>;
+template class SlotTable<SignalUse>;
+template class SlotTable<Mailbox>;
+template class SlotTable<Keyring>;
+template class SlotTable<JournalHead>;
+template class SlotTable<JournalEntry>;
+template class SlotTable<Limit>;
+template class SlotTable<Parent>;
+template class SlotTable<Ended>;
+template class SlotTable<Remains>;
+template class SlotTable<NoticeCursors>;
+
+WorkingSet::WorkingSet() {
+  RecordKinds::each([&]<class R>(std::type_identity<R>) {
+    tables_[kind_number<R>] = std::make_unique<SlotTable<R>>();
+  });
+}
 WorkingSet::~WorkingSet() = default;
 
-bool WorkingSet::is_changed() const {
-  bool is_changed = !notices_.empty();
-  tables_.each([&](const auto& table) { is_changed = is_changed || !table.changed.empty(); });
-  return is_changed;
-}
-
-std::size_t WorkingSet::changes() const {
-  std::size_t changes = 0;
-  tables_.each([&](const auto& table) { changes += table.changed.size(); });
-  return changes;
+void WorkingSet::give_changes(ChangeSink& sink) const {
+  for (const auto& table : tables_) {
+    if (table->changes() > 0) table->give_changes(sink);
+  }
 }
 
 void WorkingSet::note_taken() {
-  for (const ExecutionId& id : tables_.of<Execution>().changed) {
+  for (const ExecutionId& id : table<Execution>().changed) {
     const auto& execution = find<Execution>(id)->current;
     // Nobody depends on one without a workflow.
     if (execution && execution->has_ended() && !execution->workflow) leaving_.push_back(id);
   }
-  tables_.each([&](auto& table) {
-    using Record = typename std::remove_reference_t<decltype(table)>::Record;
-    for (const auto& key : table.changed) {
-      auto& slot = table.slots.find(key)->second;
-      slot.stored = slot.standing();
-      slot.is_changed = false;
-      if (!slot.current || is_only_written<Record>) gone_.of<Record>().keys.push_back(key);
-    }
-    table.changed.clear();
-  });
+  for (const auto& table : tables_) {
+    if (table->changes() > 0) table->note_taken();
+  }
+  changes_ = 0;
   notices_.clear();
   left_.clear();
-}
-
-template <class R>
-void WorkingSet::forget_record(const KeyOf<R>& key) {
-  auto& slots = tables_.of<R>().slots;
-  const auto found = slots.find(key);
-  if (found != slots.end() && !found->second.is_changed) slots.erase(found);
 }
 
 void WorkingSet::forget(std::size_t records_max) {
   for (const ExecutionId& id : leaving_) forget(id);
   leaving_.clear();
-  forget_gone();
-  tables_.each([&](auto& table) {
-    if (table.slots.size() <= records_max) return;
-    std::erase_if(table.slots, [](const auto& slot) { return !slot.second.is_changed; });
-  });
-}
-
-void WorkingSet::forget_gone() {
-  gone_.each([&](auto& list) {
-    using Record = typename std::remove_reference_t<decltype(list)>::Record;
-    for (const auto& key : list.keys) {
-      const Slot<Record>* slot = find<Record>(key);
-      const bool is_gone = slot != nullptr && (!slot->current || is_only_written<Record>);
-      if (is_gone) forget_record<Record>(key);
-    }
-    list.keys.clear();
-  });
+  for (const auto& table : tables_) {
+    table->forget_gone();
+    table->forget_unchanged(records_max);
+  }
 }
 
 void WorkingSet::forget(const ExecutionId& id) {
@@ -83,17 +144,14 @@ void WorkingSet::forget(const ExecutionId& id) {
   if (slot == nullptr || slot->is_changed) return;
   const std::uint32_t attempts = slot->current ? slot->current->attempts : 0;
   for (std::uint32_t number = 0; number <= attempts; ++number) {
-    forget_record<Attempt>({id, number});
+    own_table<Attempt>().forget({id, number});
   }
   if (const Slot<JournalHead>* head = find<JournalHead>(id); head != nullptr && head->current) {
     for (std::uint32_t place = head->current->begin; place < head->current->end; ++place) {
-      forget_record<JournalEntry>({id, place});
+      own_table<JournalEntry>().forget({id, place});
     }
   }
-  tables_.each([&](auto& table) {
-    using Record = typename std::remove_reference_t<decltype(table)>::Record;
-    if constexpr (std::is_same_v<KeyOf<Record>, ExecutionId>) forget_record<Record>(id);
-  });
+  for (const auto& table : tables_) table->forget_of(id);
 }
 
 }  // namespace weir::flow::workflow::internal

@@ -1,12 +1,19 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <weir/flow/workflow/internal/record_key.hpp>
+#include <weir/runtime/result.hpp>
 
 namespace weir::flow::workflow::internal {
 
@@ -46,12 +53,65 @@ struct Slot {
   Standing standing() const { return current ? standing_of(*current) : Standing::absent; }
 };
 
+/// A record that has changed, as bytes.
+struct ChangedRecord {
+  std::size_t kind;
+  std::string_view key;
+  std::optional<std::string_view> record;  // none: it was removed
+  Standing before;
+  Standing after;
+};
+
+/// Takes what has changed.
+class ChangeSink {
+ public:
+  virtual ~ChangeSink() = default;
+  virtual void take(const ChangedRecord& change) = 0;
+};
+
+/// Records of one kind, whatever it is.
+class AnySlotTable {
+ public:
+  virtual ~AnySlotTable() = default;
+  virtual std::size_t changes() const = 0;
+  /// In the order of their keys: what is written in order is found a place for in less time.
+  virtual void give_changes(ChangeSink& sink) const = 0;
+  /// What was read; none if there is none. What is there already stays.
+  virtual Result<> add(std::string_view key, std::optional<std::string_view> record) = 0;
+  virtual void note_taken() = 0;
+  /// What was removed is not looked for again.
+  virtual void forget_gone() = 0;
+  /// If there is more than that.
+  virtual void forget_unchanged(std::size_t records_max) = 0;
+  /// If the execution is their key.
+  virtual void forget_of(const ExecutionId& id) = 0;
+};
+
+// What the virtual functions do is compiled once, in working_set.cpp.
 template <class R>
-struct SlotTable {
+class SlotTable final : public AnySlotTable {
+ public:
   using Record = R;
+
+  SlotTable();
+  ~SlotTable() override;
+  std::size_t changes() const override { return changed.size(); }
+  void give_changes(ChangeSink& sink) const override;
+  Result<> add(std::string_view key, std::optional<std::string_view> record) override;
+  void note_taken() override;
+  void forget_gone() override;
+  void forget_unchanged(std::size_t records_max) override;
+  void forget_of(const ExecutionId& id) override;
+  void forget(const KeyOf<R>& key) {
+    const auto found = slots.find(key);
+    if (found != slots.end() && !found->second.is_changed) slots.erase(found);
+  }
 
   std::unordered_map<KeyOf<R>, Slot<R>, KeyHash> slots;
   std::vector<KeyOf<R>> changed;
+
+ private:
+  std::vector<KeyOf<R>> gone_;  // that were removed
 };
 
 template <class R>
@@ -64,21 +124,16 @@ struct KeyList {
 /// Records that commands need and that are not there.
 class Missing : public PerRecord<KeyList> {
  public:
-  // Here and below: what is done for each kind of record is compiled once, not for all who use it.
-  Missing();
-  Missing(const Missing&);
-  Missing(Missing&&) noexcept;
-  Missing& operator=(const Missing&);
-  Missing& operator=(Missing&&) noexcept;
-  ~Missing();
-
   template <class R>
   void add(const KeyOf<R>& key) {
     of<R>().keys.push_back(key);
     ++count_;
   }
   bool is_empty() const noexcept { return count_ == 0; }
-  void clear();
+  void clear() {
+    each([](auto& list) { list.keys.clear(); });
+    count_ = 0;
+  }
 
  private:
   std::size_t count_ = 0;
@@ -89,13 +144,13 @@ class WorkingSet {
  public:
   WorkingSet();
   ~WorkingSet();
-  WorkingSet(const WorkingSet&) = delete;
-  WorkingSet& operator=(const WorkingSet&) = delete;
+  WorkingSet(WorkingSet&&) = delete;
+  WorkingSet& operator=(WorkingSet&&) = delete;
 
   /// None if it has not been read; a slot without a record if there is none.
   template <class R>
   const Slot<R>* find(const KeyOf<R>& key) const {
-    const auto& slots = tables_.of<R>().slots;
+    const auto& slots = table<R>().slots;
     const auto found = slots.find(key);
     return found == slots.end() ? nullptr : &found->second;
   }
@@ -106,14 +161,21 @@ class WorkingSet {
     Slot<R> slot{std::move(record)};
     slot.stored = slot.standing();
     slot.is_read = true;
-    tables_.of<R>().slots.try_emplace(key, std::move(slot));
+    own_table<R>().slots.try_emplace(key, std::move(slot));
+  }
+  /// The same as bytes, by the number of its kind.
+  Result<> add(std::size_t kind, std::string_view key, std::optional<std::string_view> record) {
+    return tables_[kind]->add(key, record);
   }
 
   template <class R>
   void change(const KeyOf<R>& key, std::optional<R> record) {
-    auto& table = tables_.of<R>();
+    SlotTable<R>& table = own_table<R>();
     Slot<R>& slot = table.slots[key];
-    if (!slot.is_changed) table.changed.push_back(key);
+    if (!slot.is_changed) {
+      table.changed.push_back(key);
+      ++changes_;
+    }
     if constexpr (std::is_same_v<R, Execution>) {
       if (!record && slot.current && slot.current->workflow) {
         left_.emplace_back(*slot.current->workflow, key);
@@ -125,24 +187,30 @@ class WorkingSet {
   /// What is in the store, put there by somebody else; it must not be changed here.
   template <class R>
   void note_stored(const KeyOf<R>& key, const R& record) {
-    tables_.of<R>().slots[key] = Slot<R>{record, standing_of(record), false};
+    own_table<R>().slots[key] = Slot<R>{record, standing_of(record), false};
   }
   void tell(Notice notice) { notices_.push_back(std::move(notice)); }
 
-  bool is_changed() const;
+  /// Whether there is an entry for each end: where nobody removes what has ended there need not be.
+  bool notes_ends() const noexcept { return notes_ends_; }
+  void set_notes_ends(bool notes_ends) noexcept { notes_ends_ = notes_ends; }
+
+  bool is_changed() const noexcept { return !notices_.empty() || changes_ > 0; }
   /// How many records have changed.
-  std::size_t changes() const;
+  std::size_t changes() const noexcept { return changes_; }
   const std::vector<Notice>& notices() const noexcept { return notices_; }
   /// Executions that were removed, with their workflows.
   const std::vector<std::pair<WorkflowId, ExecutionId>>& left() const noexcept { return left_; }
   template <class R>
   const SlotTable<R>& table() const {
-    return tables_.of<R>();
+    return static_cast<const SlotTable<R>&>(*tables_[kind_number<R>]);
   }
   template <class Function>
   void each_table(Function&& function) const {
-    tables_.each(function);
+    RecordKinds::each([&]<class R>(std::type_identity<R>) { function(table<R>()); });
   }
+  /// All that has changed, kind by kind.
+  void give_changes(ChangeSink& sink) const;
 
   /// What was changed has been given to the store.
   void note_taken();
@@ -152,17 +220,18 @@ class WorkingSet {
   void forget(std::size_t records_max);
 
  private:
-  /// What was removed is not looked for again.
-  void forget_gone();
   template <class R>
-  void forget_record(const KeyOf<R>& key);
+  SlotTable<R>& own_table() {
+    return static_cast<SlotTable<R>&>(*tables_[kind_number<R>]);
+  }
   void forget(const ExecutionId& id);
 
-  PerRecord<SlotTable> tables_;
+  std::array<std::unique_ptr<AnySlotTable>, RecordKinds::size> tables_;
   std::vector<Notice> notices_;
   std::vector<ExecutionId> leaving_;  // that have ended, and need not be kept
-  PerRecord<KeyList> gone_;           // that were removed, likewise
   std::vector<std::pair<WorkflowId, ExecutionId>> left_;
+  std::size_t changes_ = 0;
+  bool notes_ends_ = true;
 };
 
 }  // namespace weir::flow::workflow::internal

@@ -10,6 +10,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
@@ -27,19 +28,23 @@ struct Role {
   std::size_t write_buffer_part;  // of the memory budget
   std::size_t block_bytes;
   bool has_filter;  // for families in which single keys are looked up, and may be missing
+  bool has_spaces;  // keys begin with the number of a key space
 };
+
+/// Of the number of a key space.
+constexpr std::size_t space_bytes = 4;
 
 constexpr Role role_of(Family family) noexcept {
   switch (family) {
-    case Family::meta: return {256, 4 * kibibyte, false};
-    case Family::rows: return {8, 8 * kibibyte, true};
-    case Family::history: return {16, 16 * kibibyte, false};
+    case Family::meta: return {256, 4 * kibibyte, false, false};
+    case Family::rows: return {8, 8 * kibibyte, true, true};
+    case Family::history: return {16, 16 * kibibyte, false, true};
     // Appended to and read in order: large blocks cost nothing and pack better.
-    case Family::log: return {8, 32 * kibibyte, false};
-    case Family::state: return {16, 8 * kibibyte, true};
-    case Family::checkpoints: return {256, 4 * kibibyte, true};
+    case Family::log: return {8, 32 * kibibyte, false, false};
+    case Family::state: return {4, 8 * kibibyte, true, true};
+    case Family::checkpoints: return {256, 4 * kibibyte, true, false};
   }
-  return {256, 4 * kibibyte, false};
+  return {256, 4 * kibibyte, false, false};
 }
 
 ::rocksdb::CompressionType best_compression() {
@@ -88,6 +93,12 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
   if (role.has_filter) {
     options.memtable_whole_key_filtering = true;
     options.memtable_prefix_bloom_size_ratio = 0.05;
+  }
+  // What is written to a key space is mostly near what was written there last: its place is looked
+  // for from there, and not from the beginning.
+  if (role.has_spaces) {
+    options.memtable_insert_with_hint_prefix_extractor.reset(
+        ::rocksdb::NewFixedPrefixTransform(space_bytes));
   }
   options.compression = best_compression();
   options.level_compaction_dynamic_level_bytes = true;

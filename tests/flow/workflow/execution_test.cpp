@@ -200,7 +200,7 @@ TEST(Execution, AJobIsClaimedRenewedAndCompleted) {
   board.pass(seconds(9));
   EXPECT_TRUE(board.complete(claimed.handle, "done"));
   EXPECT_EQ(board.public_state(id), PublicState::completed);
-  EXPECT_EQ(board.find<ExecutionResult>(id)->payload, "done");
+  EXPECT_EQ(board.execution(id).result, "done");
   EXPECT_EQ(board.execution(id).ended_at, board.now);
   EXPECT_EQ(board.attempt(id, 0).outcome, AttemptOutcome::ended_success);
   EXPECT_EQ(board.attempt(id, 0).ended_at, board.now);
@@ -324,7 +324,7 @@ TEST(Execution, IsReplayedOnlyAfterItsEndAndNotForEver) {
   EXPECT_EQ(claimed.handle.attempt, 2U);
   EXPECT_EQ(board.attempt(id, 2).after, 1U);
   EXPECT_TRUE(board.complete(claimed.handle, "second"));
-  EXPECT_EQ(board.find<ExecutionResult>(id)->payload, "second");
+  EXPECT_EQ(board.execution(id).result, "second");
   EXPECT_TRUE(board.replay(id));
   board.succeed(id, "third");
   EXPECT_TRUE(refuses(board.replay(id), Errc::limit_reached, "2 times"));

@@ -117,6 +117,24 @@ TEST_F(RetentionTest, WhatEndedBeforeTheEngineWasOpenedIsRemovedToo) {
   EXPECT_FALSE(is_there(id));
 }
 
+TEST_F(RetentionTest, WhatEndedWhileNothingWasRemovedIsRemovedLater) {
+  keep_for(5s);
+  const ExecutionId first = make_rich(1);
+  reopen({});
+  const ExecutionId id = create({.kind = "w"});
+  const CreatedGraph graph = make_chain(3);
+  complete_all();
+  pass(20s);
+  EXPECT_TRUE(is_there(id));
+  EXPECT_TRUE(is_there(graph.workflow));
+  keep_for(5s, 2);
+  pass(4s);
+  EXPECT_FALSE(is_there(first));
+  EXPECT_FALSE(is_there(id));
+  EXPECT_FALSE(is_there(graph.workflow));
+  EXPECT_EQ(rows(), (std::map<std::string, std::size_t>()));
+}
+
 TEST_F(RetentionTest, NamespacesMayHaveTheirOwnTimes) {
   reopen({.retention = {.keep = 5s,
                         .by_space = {{"short", 1s}, {"long", 60s}, {"for ever", std::nullopt}},

@@ -194,8 +194,11 @@ class Scenario {
     open();
     for (int hands = 0; hands < 3; ++hands) spawn_hand(true);
     simulation_.run_for(60s);
-    // What waits for people is let go on.
+    // What waits for people is let go on, also if who made it was not answered.
     for (const auto& [id, is_answered] : ledger_.created) {
+      static_cast<void>(simulation_.run(engine_->resume(id, "boss")));
+    }
+    for (const auto& [id, signal_id] : ledger_.sent) {
       static_cast<void>(simulation_.run(engine_->resume(id, "boss")));
     }
     simulation_.run_for(60s);

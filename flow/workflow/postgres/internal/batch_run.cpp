@@ -4,6 +4,7 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/schedule.hpp>
+#include <weir/flow/workflow/postgres/internal/ended_entries.hpp>
 #include <weir/flow/workflow/postgres/internal/news.hpp>
 #include <weir/flow/workflow/postgres/internal/notices.hpp>
 #include <weir/flow/workflow/postgres/internal/table.hpp>
@@ -63,16 +64,23 @@ Task<Result<>> BatchRun::ask(Questions questions) {
 
 /// The transaction has a number before it is committed, so that one can ask what became of it.
 void BatchRun::ask_time(Questions& questions) {
+  // Whoever decides that ends are noted from now on waits for those who do not know it yet.
+  questions.add(share_ended_text, [](const Rows&) { return Result<>(); });
   // Rows are found by their keys, however small a table seemed when a plan was made.
   questions.add(
       "select clock_timestamp(), pg_current_xact_id()::text,"
-      " set_config('enable_seqscan', 'off', true)",
+      " set_config('enable_seqscan', 'off', true),"
+      " exists (select from workflow_facts where name = 'ended_entries')",
       [this](const Rows& rows) -> Result<> {
         auto time = rows[0].get<Time>(0);
         auto number = rows[0].get<std::string>(1);
-        if (!time || !number) return time ? number.error() : time.error();
+        auto notes_ends = rows[0].get<bool>(3);
+        if (!time) return time.error();
+        if (!number) return number.error();
+        if (!notes_ends) return notes_ends.error();
         now_ = context_->clock ? context_->clock() : *time;
         transaction_id_ = *std::move(number);
+        records_.set_notes_ends(*notes_ends);
         return {};
       });
 }

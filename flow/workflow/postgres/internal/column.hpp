@@ -91,8 +91,6 @@ template <>
 inline constexpr bool is_locked_by_execution<ExecutionSpec> = true;
 template <>
 inline constexpr bool is_locked_by_execution<Attempt> = true;
-template <>
-inline constexpr bool is_locked_by_execution<ExecutionResult> = true;
 
 /// The columns of a kind of record beside key and record: none, unless it is said here.
 template <class R>

@@ -7,6 +7,7 @@
 
 #include <weir/flow/workflow/handle.hpp>
 #include <weir/flow/workflow/internal/command.hpp>
+#include <weir/flow/workflow/internal/working_set.hpp>
 #include <weir/flow/workflow/request.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 

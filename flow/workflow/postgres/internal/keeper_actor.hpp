@@ -89,6 +89,7 @@ class KeeperActor final : public Actor<BeginKeeping, Poll, Look, Dispatch, Share
   // What has been kept for long enough.
   void retire_if_due();
   Task<Done> retire_some();
+  Task<Result<>> add_entries();
   Task<Done> retire_entries(std::vector<EndedKey> keys);
   Task<> retire_entry(EndedKey key, std::size_t* retired);
   /// False if it is there as before.
@@ -110,6 +111,7 @@ class KeeperActor final : public Actor<BeginKeeping, Poll, Look, Dispatch, Share
   Timer poll_;
   Timer look_;
   bool is_dispatch_due_ = false;
+  bool has_entries_ = false;  // of all that has ended
 };
 
 /// As the owner of the partition; `stale_lease` if it has another one.

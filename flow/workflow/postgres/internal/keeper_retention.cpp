@@ -3,6 +3,7 @@
 
 #include <weir/flow/workflow/internal/retention_commands.hpp>
 #include <weir/flow/workflow/postgres/internal/cancel_members.hpp>
+#include <weir/flow/workflow/postgres/internal/ended_entries.hpp>
 #include <weir/flow/workflow/postgres/internal/failure.hpp>
 #include <weir/flow/workflow/postgres/internal/keeper_actor.hpp>
 #include <weir/flow/workflow/postgres/internal/notices.hpp>
@@ -89,6 +90,7 @@ Task<KeeperActor::Done> KeeperActor::retire_some() {
   const Retention& retention = context_->options.retention;
   std::size_t done = 0;
   if (!retention.is_on()) co_return done;
+  WEIR_CO_TRY_VOID(co_await add_entries());
   for (std::optional<std::string> space;;) {
     WEIR_CO_TRY(seen, co_await next_space(context_, space));
     if (!seen) break;
@@ -108,6 +110,33 @@ Task<KeeperActor::Done> KeeperActor::retire_some() {
     done += removed;
   }
   co_return done;
+}
+
+/// Of what ended when no engine removed anything.
+Task<Result<>> KeeperActor::add_entries() {
+  if (has_entries_) co_return {};
+  WEIR_CO_TRY(has_all, co_await begin_ended_entries(context_));
+  const std::size_t most = context_->options.retention.removals_max;
+  const auto add = [this](auto ids) {
+    return call_anywhere([ids = std::move(ids)](Draft& draft) {
+      return workflow::internal::add_entries(draft, ids);
+    });
+  };
+  for (std::optional<ExecutionId> after; !has_all;) {
+    WEIR_CO_TRY(ids, co_await read_ended_executions(context_, after, most));
+    if (ids.empty()) break;
+    after = ids.back();
+    WEIR_CO_TRY_VOID(co_await add(std::move(ids)));
+  }
+  for (std::optional<WorkflowId> after; !has_all;) {
+    WEIR_CO_TRY(ids, co_await read_ended_workflows(context_, after, most));
+    if (ids.empty()) break;
+    after = ids.back();
+    WEIR_CO_TRY_VOID(co_await add(std::move(ids)));
+  }
+  if (!has_all) WEIR_CO_TRY_VOID(co_await note_ended_entries_added(context_));
+  has_entries_ = true;
+  co_return {};
 }
 
 /// Side by side: they come together in batches.

@@ -20,8 +20,8 @@ struct Kinds {
 };
 
 // Applied anywhere, a list never changes: a new kind of record is a new list, and a new migration.
-using FirstKinds = Kinds<ExecutionSpec, Execution, Attempt, ExecutionResult, Workflow, Staged, Edge,
-                         EdgeGroup, Links, Idempotency, Lane>;
+using FirstKinds = Kinds<ExecutionSpec, Execution, Attempt, Workflow, Staged, Edge, EdgeGroup,
+                         Links, Idempotency, Lane>;
 using SignalKinds = Kinds<Suspension, Signal, SignalUse, Mailbox, Keyring>;
 using JournalKinds = Kinds<JournalHead, JournalEntry>;
 using LimitKinds = Kinds<Limit>;

@@ -6,6 +6,7 @@
 
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/working_set.hpp>
 #include <weir/tests/flow/workflow/support/board_store.hpp>
 
 namespace weir::flow::workflow::testing {

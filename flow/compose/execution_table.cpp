@@ -63,7 +63,7 @@ Task<Result<std::uint64_t>> write_some(const workflow::Engine* engine,
 }
 
 Task<Result<>> follow(const workflow::Engine* engine, const view::Database* database,
-                      std::string name) {
+                      std::string name, internal::WentOn went_on) {
   storage::Store* store = engine->store();
   WEIR_CO_TRY(table, co_await database->relation(name));
   WEIR_CO_TRY(places,
@@ -82,6 +82,7 @@ Task<Result<>> follow(const workflow::Engine* engine, const view::Database* data
       WEIR_CO_TRY_VOID(co_await engine->acknowledge_notices("table " + name, next - 1));
       is_new = false;
     }
+    went_on();
     if (next == from) WEIR_CO_TRY_VOID(co_await store->log().wait_past(seen));
     from = next;
   }
@@ -98,7 +99,9 @@ Task<Result<Follower>> follow_executions(const workflow::Engine* engine, view::D
   auto made = co_await database->create_table(table, schema());
   if (!made && made.error() != view::Errc::already_exists) co_return made.error();
   co_return Follower(&engine->system(), "executions in " + table,
-                     [engine, database, table] { return follow(engine, database, table); });
+                     [engine, database, table](internal::WentOn went_on) {
+                       return follow(engine, database, table, std::move(went_on));
+                     });
 }
 
 }  // namespace weir::flow::compose

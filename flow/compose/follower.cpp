@@ -52,8 +52,9 @@ class FollowerActor final : public Actor<StartFollowing, StopFollowing> {
 
  private:
   static Task<> follow(std::shared_ptr<FollowerCore> core) {
+    const WentOn went_on = [core] { core->set_failure(std::nullopt); };
     for (;;) {
-      auto ended = co_await core->follow();
+      auto ended = co_await core->follow(went_on);
       if (!ended && ended.error() == weir::Errc::cancelled) co_return;
       core->set_failure(ended.error());
       if (auto slept = co_await sleep_for(pause_after_failure); !slept) co_return;

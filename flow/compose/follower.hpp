@@ -13,8 +13,10 @@ namespace weir::flow::compose {
 namespace internal {
 
 struct FollowerCore;
+/// Called whenever something was done, or there was nothing to do: what was wrong before is over.
+using WentOn = std::function<void()>;
 /// Does what there is to do, and returns when it cannot go on: with the reason.
-using Follow = std::function<Task<Result<>>()>;
+using Follow = std::function<Task<Result<>>(WentOn went_on)>;
 
 }  // namespace internal
 

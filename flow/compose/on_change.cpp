@@ -102,12 +102,19 @@ Task<std::vector<view::Delta>> take_all(Channel<view::Delta>* deltas) {
 }
 
 Task<Result<>> follow(const workflow::Engine* engine, const view::Database* database,
-                      std::string relation, std::shared_ptr<const Start> start) {
+                      std::string relation, std::shared_ptr<const Start> start,
+                      internal::WentOn went_on) {
   storage::Store* store = engine->store();
   WEIR_CO_TRY(place, co_await find_place(store, start->name));
   WEIR_CO_TRY(found, co_await database->relation(relation));
   WEIR_CO_TRY(subscription, database->subscribe(found, {.after = place}));
   Channel<view::Delta> deltas(deltas_ahead);
+  WEIR_CO_TRY(missed, co_await subscription.next_if_any());
+  if (missed) {
+    static_cast<void>(co_await deltas.push(*std::move(missed)));
+  } else {
+    went_on();
+  }
   Error reason(weir::Errc::cancelled);
   TaskScope reading;
   reading.spawn(read_all(&subscription, &deltas, &reason));
@@ -119,6 +126,7 @@ Task<Result<>> follow(const workflow::Engine* engine, const view::Database* data
     outcome = co_await begin_all(engine, start.get(), std::move(taken));
     // What is begun again, if this is not reached, has the same id.
     if (outcome) outcome = co_await remember(store, start->name, version);
+    if (outcome) went_on();
   }
   reading.cancel_all();
   co_await reading.join();
@@ -138,9 +146,10 @@ Task<Result<Follower>> on_change(const workflow::Engine* engine, const view::Dat
   WEIR_CO_TRY_VOID(co_await database->relation(relation));
   WEIR_CO_TRY_VOID(co_await find_place(engine->store(), start.name));
   auto shared = std::make_shared<const Start>(std::move(start));
-  co_return Follower(
-      &engine->system(), "on_change " + shared->name,
-      [engine, database, relation, shared] { return follow(engine, database, relation, shared); });
+  co_return Follower(&engine->system(), "on_change " + shared->name,
+                     [engine, database, relation, shared](internal::WentOn went_on) {
+                       return follow(engine, database, relation, shared, std::move(went_on));
+                     });
 }
 
 }  // namespace weir::flow::compose

@@ -127,30 +127,26 @@ TEST_F(Fuzz, NothingThatIsSentStopsTheServer) {
 
 /// What is sent about workflows, as paths and bodies.
 std::vector<std::pair<std::string, std::string>> workflow_seeds(const std::string& handle) {
-  const std::string held =
-      R"({"handle":")" + handle +
-      ""
-      ";
-      return {
-          {"/api/v1/executions",
-           R"({"kind":"w","payload":{"base64":"AP8="},"priority":7,"delay_seconds":1.5,)"
-           R"("deadline":"2999-01-01T00:00:00Z","retry":{"retries_max":1,"backoff_seconds":1},)"
-           R"("tags":{"team.name":"blue"},"capabilities":["gpu"],"limit_keys":["customer:7"]})"},
-          {"/api/v1/workflows",
-           R"({"kind":"w","executions":[{"kind":"a"},{"kind":"b"}],"edges":[{"upstream":0,)"
-           R"("downstream":1,"input":"x"}],"policies":[{"downstream":1,"policy":{"kind":"quorum",)"
-           R"("count":1,"on_satisfied":"cancel_remaining"}}],"on_failure":"fail_fast"})"},
-          {"/api/v1/claims",
-           R"({"worker":"w","lane":"default","capabilities":["gpu"],"namespaces":["default"],)"
-           R"("lease_seconds":0.001,"executions_max":3,"wait_seconds":0.001})"},
-          {"/api/v1/claims/complete", held + R"(,"result":"done"})"},
-          {"/api/v1/claims/fail", held + R"(,"reason":"x","category":"y","final":true})"},
-          {"/api/v1/claims/delay", held + R"(,"delay_seconds":0.5})"},
-          {"/api/v1/claims/suspend", held +
-                                         R"(,"condition":{"kind":"count","count":2,"waitpoints":)"
-                                         R"(["a"],"distinct":"sources"},"timeout_seconds":1e3})"},
-          {"/api/v1/lanes/default/resume", R"({"from":1,"to":100,"over_seconds":1e3})"},
-      };
+  const std::string held = R"({"handle":")" + handle + "\"";
+  return {
+      {"/api/v1/executions",
+       R"({"kind":"w","payload":{"base64":"AP8="},"priority":7,"delay_seconds":1.5,)"
+       R"("deadline":"2999-01-01T00:00:00Z","retry":{"retries_max":1,"backoff_seconds":1},)"
+       R"("tags":{"team.name":"blue"},"capabilities":["gpu"],"limit_keys":["customer:7"]})"},
+      {"/api/v1/workflows",
+       R"({"kind":"w","executions":[{"kind":"a"},{"kind":"b"}],"edges":[{"upstream":0,)"
+       R"("downstream":1,"input":"x"}],"policies":[{"downstream":1,"policy":{"kind":"quorum",)"
+       R"("count":1,"on_satisfied":"cancel_remaining"}}],"on_failure":"fail_fast"})"},
+      {"/api/v1/claims",
+       R"({"worker":"w","lane":"default","capabilities":["gpu"],"namespaces":["default"],)"
+       R"("lease_seconds":0.001,"executions_max":3,"wait_seconds":0.001})"},
+      {"/api/v1/claims/complete", held + R"(,"result":"done"})"},
+      {"/api/v1/claims/fail", held + R"(,"reason":"x","category":"y","final":true})"},
+      {"/api/v1/claims/delay", held + R"(,"delay_seconds":0.5})"},
+      {"/api/v1/claims/suspend", held + R"(,"condition":{"kind":"count","count":2,"waitpoints":)"
+                                        R"(["a"],"distinct":"sources"},"timeout_seconds":1e3})"},
+      {"/api/v1/lanes/default/resume", R"({"from":1,"to":100,"over_seconds":1e3})"},
+  };
 }
 
 TEST_F(Fuzz, NoBodyStopsTheEngine) {

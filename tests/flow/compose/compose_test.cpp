@@ -232,6 +232,30 @@ TEST(Compose, WhatCameTogetherIsBegunTogether) {
   EXPECT_LT(life.disk().writes() - before, rows / 4) << "each is begun in a commit of its own";
 }
 
+TEST(Compose, AFailureIsToldUntilItGoesOn) {
+  Life life;
+  ASSERT_TRUE(life.open());
+  auto is_fixed = std::make_shared<bool>(false);
+  Start start{.name = "idle", .kind = "idle", .lane = "idle", .payload = [=](const view::Row&) {
+                const std::size_t size = *is_fixed ? 1 : workflow::payload_bytes_max + 1;
+                return std::optional(std::string(size, 'x'));
+              }};
+  auto idle = life.run(on_change(&life.engine(), &life.database(), "orders", std::move(start)));
+  ASSERT_TRUE(idle);
+  life.pass(5s);
+  EXPECT_FALSE(idle->failure());
+  ASSERT_TRUE(life.insert(1, 1));
+  for (int look = 0; look < 3; ++look) {
+    life.pass(5s);
+    ASSERT_TRUE(idle->failure());
+    EXPECT_EQ(*idle->failure(), workflow::Errc::too_large);
+  }
+  *is_fixed = true;
+  life.pass(5s);
+  EXPECT_FALSE(idle->failure()) << idle->failure()->message();
+  EXPECT_EQ(life.run(life.engine().queue("idle", 10)).value().waiting.size(), 1U);
+}
+
 TEST(Compose, RefusesWhatIsNotThere) {
   Life life;
   ASSERT_TRUE(life.open());

@@ -35,7 +35,7 @@ Result<Store> open_store(weir::ActorSystem& system, const Options& options) {
 }
 
 /// Who is cancelled gives up what it asked for: that is how the shop closes, and nothing to tell.
-void tell(const weir::DeadLetter& letter) {
+void print_dead_letter(const weir::DeadLetter& letter) {
   using Reason = weir::DeadLetterReason;
   if (letter.reason == Reason::abandoned || letter.reason == Reason::late_reply) return;
   std::fprintf(stderr, "shop: not delivered: %s: %s\n", std::string(letter.message).c_str(),
@@ -48,7 +48,8 @@ int run(const Options& options) {
   const auto telemetry_options = weir::telemetry::options_from_environment();
   weir::telemetry::Telemetry telemetry(
       telemetry_options, weir::telemetry::otel::make_exporters(telemetry_options), {});
-  weir::ActorSystem system({.name = "shop", .telemetry = &telemetry, .on_dead_letter = &tell});
+  weir::ActorSystem system(
+      {.name = "shop", .telemetry = &telemetry, .on_dead_letter = &print_dead_letter});
   Result<Store> store = open_store(system, options);
   if (!store) {
     std::fprintf(stderr, "shop: %s\n", store.error().message().c_str());

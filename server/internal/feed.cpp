@@ -27,7 +27,7 @@ Feed::Found Feed::find(Position position, const ActorRef<News>* follower) {
   const auto chunk = std::ranges::upper_bound(
       chunks_, position, {}, [](const ChunkRef& candidate) { return candidate->upto; });
   if (chunk != chunks_.end()) return {.chunk = *chunk, .error = {}};
-  if (end_) return {.error = *end_};
+  if (end_) return {.error = end_};
   if (follower) waiting_.push_back(*follower);
   return {.error = {}, .upto = std::max(position, upto_)};
 }

@@ -11,9 +11,6 @@
 #include <weir/storage/errc.hpp>
 
 namespace weir::server::internal {
-
-namespace view = flow::view;
-
 namespace {
 
 constexpr std::size_t heard_bytes = 512;

@@ -208,12 +208,13 @@ void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
                           target.type->name,
                           name_of(target),
                           {target.id.load(std::memory_order_relaxed)}};
-  recent_dead_letters.add(letter, now_ns());
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  // A simulation may have gone, with its clock, before the last of those who send to its actors.
+  if (!simulation) recent_dead_letters.add(letter, now);
   if (options.on_dead_letter) {
     call_hook(letter);
     return;
   }
-  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
   if (const std::uint64_t count = printed[static_cast<std::size_t>(reason)].admit(now)) {
     print_dead_letter(letter, count);
   }

@@ -6,6 +6,7 @@ import {clock, count, number, plural} from './format.js';
 import {Table} from './table.js';
 
 const kept = 100;
+const pauseMax = 5000;  // milliseconds
 
 /** `orders +1 ~2` */
 function changes({name, inserts, updates, removes}) {
@@ -18,6 +19,7 @@ export class Log {
   #records = [];
   #after = null;
   #isPaused = false;
+  #asked = 0;
   #said = h('p', {class: 'hint'});
   #pause = h('button', {type: 'button', class: 'quiet', 'aria-pressed': 'false', onclick: () => this.#toggle()}, 'Pause');
   #table = new Table('Commits, the newest first', [
@@ -35,6 +37,10 @@ export class Log {
 
   async load() {
     if (this.#isPaused) return;
+    // Of what came while nobody looked, the server may have forgotten some.
+    const now = performance.now();
+    if (now - this.#asked > pauseMax) this.#after = null;
+    this.#asked = now;
     const after = this.#after === null ? '' : `&after=${this.#after}`;
     let page;
     try {

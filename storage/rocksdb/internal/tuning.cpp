@@ -10,7 +10,6 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
@@ -28,23 +27,19 @@ struct Role {
   std::size_t write_buffer_part;  // of the memory budget
   std::size_t block_bytes;
   bool has_filter;  // for families in which single keys are looked up, and may be missing
-  bool has_spaces;  // keys begin with the number of a key space
 };
-
-/// Of the number of a key space.
-constexpr std::size_t space_bytes = 4;
 
 constexpr Role role_of(Family family) noexcept {
   switch (family) {
-    case Family::meta: return {256, 4 * kibibyte, false, false};
-    case Family::rows: return {8, 8 * kibibyte, true, true};
-    case Family::history: return {16, 16 * kibibyte, false, true};
+    case Family::meta: return {256, 4 * kibibyte, false};
+    case Family::rows: return {8, 8 * kibibyte, true};
+    case Family::history: return {16, 16 * kibibyte, false};
     // Appended to and read in order: large blocks cost nothing and pack better.
-    case Family::log: return {8, 32 * kibibyte, false, false};
-    case Family::state: return {4, 8 * kibibyte, true, true};
-    case Family::checkpoints: return {256, 4 * kibibyte, true, false};
+    case Family::log: return {8, 32 * kibibyte, false};
+    case Family::state: return {4, 8 * kibibyte, true};
+    case Family::checkpoints: return {256, 4 * kibibyte, true};
   }
-  return {256, 4 * kibibyte, false, false};
+  return {256, 4 * kibibyte, false};
 }
 
 ::rocksdb::CompressionType best_compression() {
@@ -94,12 +89,8 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
     options.memtable_whole_key_filtering = true;
     options.memtable_prefix_bloom_size_ratio = 0.05;
   }
-  // What is written to a key space is mostly near what was written there last: its place is looked
-  // for from there, and not from the beginning.
-  if (role.has_spaces) {
-    options.memtable_insert_with_hint_prefix_extractor.reset(
-        ::rocksdb::NewFixedPrefixTransform(space_bytes));
-  }
+  // No hints for places in memtables (memtable_insert_with_hint_prefix_extractor): RocksDB 7.8 takes
+  // that of a key for a removed range as well, which is in another list, and breaks the memtable.
   options.compression = best_compression();
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = std::clamp(budget / 4, 4 * mebibyte, 64 * mebibyte);

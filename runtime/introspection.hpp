@@ -37,8 +37,8 @@ struct RecentDeadLetter {
 inline constexpr std::size_t recent_dead_letters_max = 128;
 
 /// The last ones, the newest first. Of those that several threads report at one moment some may be
-/// missing: nobody waits to be remembered. `ActorSystem::dead_letters` counts them all. A simulation
-/// remembers none: its hook hears of each.
+/// missing: nobody waits to be remembered. `ActorSystem::dead_letters` counts them all. A
+/// simulation remembers none: its hook hears of each.
 std::vector<RecentDeadLetter> recent_dead_letters(ActorSystem& system);
 
 }  // namespace weir

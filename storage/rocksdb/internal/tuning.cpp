@@ -89,8 +89,9 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
     options.memtable_whole_key_filtering = true;
     options.memtable_prefix_bloom_size_ratio = 0.05;
   }
-  // No hints for places in memtables (memtable_insert_with_hint_prefix_extractor): RocksDB 7.8 takes
-  // that of a key for a removed range as well, which is in another list, and breaks the memtable.
+  // No hints for places in memtables (memtable_insert_with_hint_prefix_extractor): RocksDB 7.8
+  // takes that of a key for a removed range as well, which is in another list, and breaks the
+  // memtable.
   options.compression = best_compression();
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = std::clamp(budget / 4, 4 * mebibyte, 64 * mebibyte);

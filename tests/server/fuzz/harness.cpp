@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weir/flow/data/expression.hpp>
+#include <weir/runtime/sleep.hpp>
 #include <weir/server/internal/connection.hpp>
 
 namespace weir::server::fuzz {
@@ -36,6 +37,9 @@ class MemoryStream final : public internal::Stream {
     is_closed_ = true;
     closed_.notify_all();
   }
+  /// Whoever sent all that stays to hear what is said to it.
+  bool has_hung_up() noexcept override { return false; }
+  Task<Result<>> hung_up() override { co_return co_await sleep_for(std::chrono::hours(24)); }
   std::string peer() const override { return "127.0.0.1:1"; }
 
   std::string wait() {
@@ -77,7 +81,8 @@ GatewayOptions options() {
 Harness::Harness()
     : system_(ActorSystemOptions{.threads = 1}),
       store_(storage::Store::open(system_).value()),
-      database_(system_.run(flow::view::Database::open(&store_)).value()) {
+      database_(system_.run(flow::view::Database::open(&store_)).value()),
+      engine_(system_.run(flow::workflow::Engine::open(&store_)).value()) {
   using flow::data::col;
   using flow::data::Kind;
   auto schema = std::make_shared<const flow::data::Schema>(
@@ -91,12 +96,13 @@ Harness::Harness()
   static_cast<void>(
       system_.run(database_.create_view("items", from(orders).map({{"item", col("item")}})))
           .value());
-  core_ = std::make_shared<internal::GatewayCore>(&store_, &database_, options(),
-                                                  internal::Access::make({}).value(),
-                                                  std::make_shared<NoAcceptor>());
+  core_ = std::make_shared<internal::GatewayCore>(
+      Served{.store = &store_, .database = &database_, .engine = &engine_}, options(),
+      internal::Access::make({}).value(), std::make_shared<NoAcceptor>());
 }
 
 Harness::~Harness() {
+  static_cast<void>(system_.run(engine_.close()));
   static_cast<void>(system_.run(database_.close()));
   static_cast<void>(system_.run(store_.close()));
 }

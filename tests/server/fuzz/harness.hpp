@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <weir/flow/view/database.hpp>
+#include <weir/flow/workflow/engine.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/server/internal/gateway_core.hpp>
 #include <weir/storage/store.hpp>
@@ -33,6 +34,7 @@ class Harness {
   ActorSystem system_;
   storage::Store store_;
   flow::view::Database database_;
+  flow::workflow::Engine engine_;
   std::shared_ptr<internal::GatewayCore> core_;
 };
 

@@ -26,6 +26,10 @@ struct Effects {
   Time at = {};
 
   bool is_empty() const noexcept { return lanes.empty() && !due && !has_cancels && !has_limits; }
+  /// In microseconds, which reach further than those nanoseconds that a sum of both would have.
+  bool is_due_within(Duration time) const noexcept {
+    return due && *due - at < std::chrono::ceil<Time::duration>(time);
+  }
 };
 
 /// One try at a batch, in one transaction.

@@ -24,7 +24,7 @@ std::vector<std::string> news_of(const Context& context, const Effects& effects)
     news.push_back(write_news(context, NewsKind::ready, lane));
   }
   // What is due later, its owner finds by itself.
-  if (effects.due && *effects.due < effects.at + context.options.poll) {
+  if (effects.is_due_within(context.options.poll)) {
     news.push_back(write_news(context, NewsKind::due));
   }
   if (effects.has_cancels) news.push_back(write_news(context, NewsKind::cancel));

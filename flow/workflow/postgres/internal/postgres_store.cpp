@@ -30,7 +30,7 @@ struct Ears {
   void note(const Effects& effects) const {
     for (const std::string& lane : effects.lanes) context->gates.wake(lane);
     if (effects.has_limits) context->gates.wake_all();
-    if (effects.due && *effects.due < effects.at + context->options.poll) {
+    if (effects.is_due_within(context->options.poll)) {
       keeper.send<Look>(effects.due);
     }
     if (effects.has_cancels) keeper.send<Dispatch>();

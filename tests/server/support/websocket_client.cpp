@@ -82,7 +82,11 @@ Frame WebSocketClient::receive() {
 }
 
 Message WebSocketClient::next() {
-  const Frame frame = receive();
+  Frame frame = receive();
+  while (frame.opcode == 9) {
+    send_frame(0x8a, frame.payload);
+    frame = receive();
+  }
   EXPECT_TRUE(frame.is_text()) << "opcode " << frame.opcode << ": " << frame.payload;
   return Message(frame.is_text() ? frame.payload : "null");
 }

@@ -57,7 +57,7 @@ class WebSocketClient {
   void finish() { client_.finish(); }
 
   Frame receive();
-  /// The next text; the test fails if something else comes.
+  /// The next text; pings are answered, and the test fails if something else comes.
   Message next();
   /// The close that comes, whatever comes before.
   Frame receive_close();

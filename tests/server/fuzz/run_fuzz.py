@@ -16,7 +16,9 @@ WORDS = ["GET ", "POST ", "HTTP/1.1", "\\r\\n", "\\r\\n\\r\\n", "Host: localhost
          "after=", "at=", "wait=", "snapshot=false", "resume=w1.", "credit=", "\\\"operations\\\":[",
          "\\\"op\\\":", "\\\"insert\\\"", "\\\"upsert\\\"", "\\\"delete\\\"", "\\\"table\\\":", "\\\"row\\\":{",
          "\\\"key\\\":{", "\\\"id\\\":", "\\\"item\\\":", "\\\"cents\\\":", "\\\"type\\\":\\\"credit\\\"",
-         "\\\"messages\\\":", "null", "true", "1e999", "9007199254740993", "\\\\u0000", "%00", "%2C"]
+         "\\\"messages\\\":", "executions", "workflows", "claims", "complete", "lanes",
+         "\\\"kind\\\":", "\\\"payload\\\":", "\\\"handle\\\":", "\\\"worker\\\":", "\\\"edges\\\":[",
+         "null", "true", "1e999", "9007199254740993", "\\\\u0000", "%00", "%2C"]
 
 
 def main():

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -20,6 +19,7 @@
 #include <weir/storage/verify.hpp>
 #include <weir/tests/storage/support/format_decoder.hpp>
 #include <weir/tests/storage/support/format_scenario.hpp>
+#include <weir/tests/storage/support/read_file.hpp>
 #include <weir/tests/storage/support/temporary_directory.hpp>
 
 namespace weir::storage {
@@ -32,16 +32,10 @@ using test::StoredPairs;
 using Content = engine::SimulatedDisk::Content;
 using Accounts = std::map<std::uint64_t, SampleAccount>;
 
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// Copied beside this program when it was built.
 std::string sample_text() {
   const fs::path program = fs::read_symlink("/proc/self/exe");
-  return read_text(program.parent_path() / "samples/format_1.txt");
+  return test::read_file(program.parent_path() / "samples/format_1.txt");
 }
 
 StoredPairs read_sample() { return test::parse_pairs(sample_text()); }
@@ -227,8 +221,8 @@ class FormatDirectory : public ::testing::Test {
 };
 
 TEST_F(FormatDirectory, HasTheFilesOfTheDocument) {
-  EXPECT_EQ(read_text(path() / "FORMAT"), "weir store\nformat 1\n");
-  EXPECT_EQ(read_text(path() / "LOCK"), std::to_string(::getpid()) + "\n");
+  EXPECT_EQ(test::read_file(path() / "FORMAT"), "weir store\nformat 1\n");
+  EXPECT_EQ(test::read_file(path() / "LOCK"), std::to_string(::getpid()) + "\n");
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(path())) {
     names.push_back(entry.path().filename().string());
@@ -239,7 +233,7 @@ TEST_F(FormatDirectory, HasTheFilesOfTheDocument) {
 
 TEST_F(FormatDirectory, ABackupHasTheManifestOfTheDocument) {
   const fs::path savepoint = path() / "savepoints/one";
-  const auto lines = test::read_manifest_lines(read_text(savepoint / "BACKUP"));
+  const auto lines = test::read_manifest_lines(test::read_file(savepoint / "BACKUP"));
   ASSERT_GT(lines.size(), 5U);
   EXPECT_EQ(lines[0], "weir backup");
   EXPECT_EQ(lines[1], "format 1");
@@ -248,7 +242,7 @@ TEST_F(FormatDirectory, ABackupHasTheManifestOfTheDocument) {
   std::vector<std::string> expected;
   for (const auto& entry : fs::recursive_directory_iterator(savepoint)) {
     if (!entry.is_regular_file() || entry.path().filename() == "BACKUP") continue;
-    const std::string content = read_text(entry.path());
+    const std::string content = test::read_file(entry.path());
     char checksum[9];
     std::snprintf(checksum, sizeof checksum, "%08x", test::crc32(content));
     expected.push_back("file " + std::string(checksum) + " " + std::to_string(content.size()) +

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 
@@ -15,6 +13,7 @@
 #include <weir/storage/internal/row_format.hpp>
 #include <weir/storage/rocksdb/engine.hpp>
 #include <weir/storage/store.hpp>
+#include <weir/tests/storage/support/read_file.hpp>
 #include <weir/tests/storage/support/store_fixture.hpp>
 #include <weir/tests/storage/support/unprivileged.hpp>
 
@@ -184,9 +183,7 @@ TEST_F(VerifyTest, AHorizonFromTheFutureIsFound) {
 std::map<std::string, std::string> files_in(const std::filesystem::path& path) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    files[entry.path()] =
-        entry.is_directory() ? "a directory" : std::string(std::istreambuf_iterator<char>(in), {});
+    files[entry.path()] = entry.is_directory() ? "a directory" : test::read_file(entry.path());
   }
   return files;
 }

@@ -6,42 +6,31 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include <weir/storage/engine/memory_engine.hpp>
+#include <weir/tests/storage/support/forwarding_engine.hpp>
 
 namespace weir::storage::test {
 
 /// An engine in memory that says of much that it would have to wait for a disk.
-class HesitantEngine final : public engine::Engine {
+class HesitantEngine final : public ForwardingEngine {
  public:
-  explicit HesitantEngine(std::shared_ptr<engine::SimulatedDisk> disk) : memory_(std::move(disk)) {}
+  using ForwardingEngine::ForwardingEngine;
 
-  std::unique_ptr<engine::Batch> make_batch() override { return memory_.make_batch(); }
   Result<> write(engine::Batch& batch, engine::Wait wait) override {
     if (hesitates(wait)) return engine::Errc::would_block;
-    return memory_.write(batch, wait);
+    return ForwardingEngine::write(batch, wait);
   }
-  Result<> sync() override { return memory_.sync(); }
   Result<bool> get(engine::Family family, std::string_view key, std::string& value,
                    engine::Wait wait) const override {
     if (hesitates(wait)) return Error(engine::Errc::would_block);
-    return memory_.get(family, key, value, wait);
+    return ForwardingEngine::get(family, key, value, wait);
   }
   std::unique_ptr<engine::Cursor> make_cursor(engine::Family family,
                                               engine::CursorOptions options) const override {
     const engine::Wait wait = options.wait;
-    return std::make_unique<HesitantCursor>(*this, wait,
-                                            memory_.make_cursor(family, std::move(options)));
+    return std::make_unique<HesitantCursor>(
+        *this, wait, ForwardingEngine::make_cursor(family, std::move(options)));
   }
-  void set_horizon(std::uint64_t horizon) noexcept override { memory_.set_horizon(horizon); }
-  Result<> collect() override { return memory_.collect(); }
-  Result<std::vector<std::string>> copy_to(const std::filesystem::path& directory) override {
-    return memory_.copy_to(directory);
-  }
-  Result<> check_files() override { return memory_.check_files(); }
-  engine::Statistics statistics() const override { return memory_.statistics(); }
-  Result<> close() override { return memory_.close(); }
 
  private:
   class HesitantCursor final : public engine::Cursor {
@@ -90,7 +79,6 @@ class HesitantEngine final : public engine::Engine {
     return (call * 0x9E3779B97F4A7C15 >> 32) % 3 == 0;
   }
 
-  engine::MemoryEngine memory_;
   mutable std::atomic<std::uint64_t> calls_{0};
 };
 

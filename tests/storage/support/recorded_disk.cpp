@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdarg>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,6 +16,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <weir/tests/storage/support/read_file.hpp>
 
 namespace weir::storage::test {
 namespace {
@@ -42,11 +43,6 @@ Names names_in(const fs::path& directory) {
     if (auto found = entry_at(entry.path())) names[entry.path().filename()] = *found;
   }
   return names;
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 /// What is on the disk for sure, and what may be.
@@ -84,7 +80,7 @@ class Record {
     if (synced->is_directory) {
       names_[synced->inode] = {names_in(path)};
     } else {
-      contents_[synced->inode] = bytes_of(path);
+      contents_[synced->inode] = read_file(path);
     }
   }
 
@@ -93,7 +89,7 @@ class Record {
     std::map<ino_t, std::string> written;
     for (const auto& entry : fs::recursive_directory_iterator(root_)) {
       const auto found = entry_at(entry.path());
-      if (found && !found->is_directory) written[found->inode] = bytes_of(entry.path());
+      if (found && !found->is_directory) written[found->inode] = read_file(entry.path());
     }
     const fs::path aside = root_.native() + ".after";
     fs::create_directory(aside);

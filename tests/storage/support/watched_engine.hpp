@@ -6,11 +6,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include <weir/storage/engine/memory_engine.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/tests/runtime/support.hpp>
+#include <weir/tests/storage/support/forwarding_engine.hpp>
 
 namespace weir::storage::test {
 
@@ -28,37 +27,20 @@ struct EngineWatch {
 };
 
 /// An engine in memory whose cursors are watched, and can be held.
-class WatchedEngine final : public engine::Engine {
+class WatchedEngine final : public ForwardingEngine {
  public:
   explicit WatchedEngine(EngineWatch* watch) : watch_(watch) {}
   ~WatchedEngine() override { watch_->is_gone = true; }
 
-  std::unique_ptr<engine::Batch> make_batch() override { return memory_.make_batch(); }
-  Result<> write(engine::Batch& batch, engine::Wait wait) override {
-    return memory_.write(batch, wait);
-  }
-  Result<> sync() override { return memory_.sync(); }
-  Result<bool> get(engine::Family family, std::string_view key, std::string& value,
-                   engine::Wait wait) const override {
-    return memory_.get(family, key, value, wait);
-  }
   std::unique_ptr<engine::Cursor> make_cursor(engine::Family family,
                                               engine::CursorOptions options) const override {
     const bool is_watched = family == engine::Family::rows && options.wait == engine::Wait::allowed;
     if (family == engine::Family::rows && !is_watched && watch_->must_wait)
       return std::make_unique<BlockedCursor>();
-    auto cursor = memory_.make_cursor(family, std::move(options));
+    auto cursor = ForwardingEngine::make_cursor(family, std::move(options));
     if (!is_watched) return cursor;
     return std::make_unique<WatchedCursor>(*watch_, std::move(cursor));
   }
-  void set_horizon(std::uint64_t horizon) noexcept override { memory_.set_horizon(horizon); }
-  Result<> collect() override { return memory_.collect(); }
-  Result<std::vector<std::string>> copy_to(const std::filesystem::path& directory) override {
-    return memory_.copy_to(directory);
-  }
-  Result<> check_files() override { return memory_.check_files(); }
-  engine::Statistics statistics() const override { return memory_.statistics(); }
-  Result<> close() override { return memory_.close(); }
 
  private:
   class BlockedCursor final : public engine::Cursor {
@@ -106,7 +88,6 @@ class WatchedEngine final : public engine::Engine {
   };
 
   EngineWatch* const watch_;
-  engine::MemoryEngine memory_;
 };
 
 }  // namespace weir::storage::test

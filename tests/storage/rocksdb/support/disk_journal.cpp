@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <ranges>
 #include <utility>
+
+#include <weir/tests/storage/support/read_file.hpp>
 
 namespace weir::storage::rocksdb::test {
 namespace {
@@ -21,11 +22,6 @@ IOStatus failure(Fault fault, const std::string& path) {
     case Fault::io_error: break;
   }
   return IOStatus::IOError("Injected: " + path, "Input/output error");
-}
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void write(const std::string& path, const std::string& content) {
@@ -114,7 +110,7 @@ void DiskJournal::removing(const Path& path) {
 std::optional<DiskJournal::Backup> DiskJournal::back_up(const Path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const auto inode = inodes_.find(path);
-  return Backup{inode == inodes_.end() ? nullptr : inode->second, read(path)};
+  return Backup{inode == inodes_.end() ? nullptr : inode->second, storage::test::read_file(path)};
 }
 
 void DiskJournal::restore(const Path& path, const std::optional<Backup>& backup) {

@@ -5,6 +5,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/prefetch.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
 namespace weir::internal {
@@ -136,6 +137,7 @@ bool Cell::push(Node* first, Node* last) noexcept {
   std::uintptr_t old =
       head.exchange(reinterpret_cast<std::uintptr_t>(last), std::memory_order_acq_rel);
   if (old == idle) {
+    prefetch_to_change(object_memory(this));  // it runs here, soon
     tail.store(first, std::memory_order_relaxed);
     schedule(this);
     return true;

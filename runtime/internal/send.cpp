@@ -4,6 +4,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/prefetch.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
 namespace weir::internal {
@@ -200,6 +201,7 @@ void flush_outbox(Worker& worker) noexcept {
 }
 
 SendStatus send_slowly(Cell* target, Node* node) noexcept {
+  prefetch_to_change(target);
   Worker* worker = this_worker;
   if (!worker || &worker->core != target->core) [[unlikely]]
     return send_from_elsewhere(worker, target, node);

@@ -62,7 +62,9 @@ Span::~Span() {
   if (!core_) return;
   internal::Worker* worker = internal::this_worker;
   const std::uintptr_t own = span_ ? span_->word() : internal::unsampled;
-  if (worker && worker->current_run == run_ && worker->trace == own) worker->trace = outer_;
+  if (worker && worker->current_run == run_ && worker->trace == own) {
+    internal::enter_trace(*worker, outer_);
+  }
   if (span_) internal::end_span(*core_, span_);
 }
 
@@ -71,7 +73,8 @@ void Span::open(ActiveSpan* span, std::uintptr_t trace) noexcept {
   span_ = span;
   core_ = &worker.core;
   run_ = worker.current_run;
-  outer_ = std::exchange(worker.trace, trace);
+  outer_ = worker.trace;
+  internal::enter_trace(worker, trace);
 }
 
 void Span::set_all(std::string_view name, telemetry::AttributeList attributes) {

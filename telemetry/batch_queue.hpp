@@ -49,6 +49,16 @@ class BatchQueue {
     return size;
   }
 
+  /// Takes room for items that are kept elsewhere. The number that waits then; zero if there is not
+  /// enough room.
+  std::size_t reserve(std::size_t items) noexcept {
+    const std::size_t size = size_.fetch_add(items, std::memory_order_relaxed) + items;
+    if (size <= size_max_) return size;
+    give_back(items);
+    return 0;
+  }
+  void give_back(std::size_t items) noexcept { size_.fetch_sub(items, std::memory_order_relaxed); }
+
   /// Whether an item would find room now. One that would not, and so need not be made, is counted
   /// as dropped.
   bool admits() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -15,13 +16,23 @@
 
 namespace weir::telemetry {
 
-/// A queue and the thread that empties it into an exporter. An item is `Queued` and has
-/// `void move_to(Record&)`, which is called by that thread.
+/// For items that all go through the queue.
 template <class Item, class Record>
+struct NoLanes {
+  template <class Visit, class GiveBack>
+  void take_all(Visit, GiveBack) {}
+  void write(Item& item, Record& record, std::size_t) { item.move_to(record); }
+};
+
+/// A queue and the thread that empties it into an exporter. An item is `Queued` and has
+/// `void move_to(Record&)`, which is called by that thread. `Lanes` has what comes on other ways.
+template <class Item, class Record, class Lanes = NoLanes<Item, Record>>
 class BatchWorker {
  public:
   BatchWorker(const BatchOptions& options, std::unique_ptr<Exporter<Record>> exporter)
       : options_(options),
+        asked_at_(std::max(options.batch_max,
+                           std::min(options.queue_max / 4, options.batch_max * batches_at_once))),
         queue_(options.queue_max),
         exporter_(std::move(exporter)),
         thread_(options.delay, [this] { export_all(); }) {}
@@ -30,9 +41,15 @@ class BatchWorker {
   ~BatchWorker() { shut_down(std::chrono::milliseconds(0)); }
 
   /// Never waits for the exporter.
-  void push(std::unique_ptr<Item> item) noexcept {
-    if (queue_.push(std::move(item)) == options_.batch_max) thread_.ask_for_round();
+  void push(std::unique_ptr<Item> item) noexcept { ask_at(queue_.push(std::move(item)), 1); }
+
+  /// Room in the queue for items that are in a lane; false if there is not enough.
+  bool reserve(std::size_t items) noexcept {
+    const std::size_t size = queue_.reserve(items);
+    ask_at(size, items);
+    return size > 0;
   }
+  Lanes& lanes() noexcept { return lanes_; }
 
   /// See `BatchQueue::admits`.
   bool admits() noexcept { return queue_.admits(); }
@@ -51,13 +68,24 @@ class BatchWorker {
   }
 
  private:
+  // Where there is room for many, the thread is woken for several batches: each time it takes the
+  // place of a thread that works.
+  static constexpr std::size_t batches_at_once = 4;
+
+  // Of the number of items that wait, so many have just come.
+  void ask_at(std::size_t size, std::size_t added) noexcept {
+    if (size >= asked_at_ && size - added < asked_at_) thread_.ask_for_round();
+  }
+
   void export_all() {
     std::size_t count = 0;
-    queue_.take_all([&](std::unique_ptr<Item> item) {
+    const auto take = [&](auto& item) {
       if (count == records_.size()) records_.emplace_back();
-      item->move_to(records_[count++]);
-      if (count == options_.batch_max) export_first(std::exchange(count, 0));
-    });
+      lanes_.write(item, records_[count], count);
+      if (++count == options_.batch_max) export_first(std::exchange(count, 0));
+    };
+    lanes_.take_all(take, [this](std::size_t items) { queue_.give_back(items); });
+    queue_.take_all([&](std::unique_ptr<Item> item) { take(*item); });
     if (count > 0) export_first(count);
   }
 
@@ -68,10 +96,12 @@ class BatchWorker {
   }
 
   const BatchOptions options_;
+  const std::size_t asked_at_;  // so many items
   BatchQueue<Item> queue_;
   std::unique_ptr<Exporter<Record>> exporter_;
   std::atomic<std::uint64_t> exported_{0};
   std::atomic<std::uint64_t> failed_{0};
+  Lanes lanes_;
   std::vector<Record> records_;  // of one batch; its memory serves the next one too
   ExportThread thread_;
 };

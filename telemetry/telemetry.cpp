@@ -7,6 +7,7 @@
 #include <weir/telemetry/batch_worker.hpp>
 #include <weir/telemetry/metric_worker.hpp>
 #include <weir/telemetry/pending_log.hpp>
+#include <weir/telemetry/span_lanes.hpp>
 
 namespace weir::telemetry {
 namespace {
@@ -15,6 +16,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 std::atomic<ContextProvider> context_provider{nullptr};
+
+// The room that lanes hold and do not use is part of the queue's: it must not matter.
+constexpr std::size_t queue_with_lanes_min = SpanLane::piece * 64;
 
 TraceContext current_context() {
   const ContextProvider provider = context_provider.load(std::memory_order_acquire);
@@ -42,7 +46,7 @@ void set_context_provider(ContextProvider provider) noexcept {
   context_provider.store(provider, std::memory_order_release);
 }
 
-struct Telemetry::Spans : BatchWorker<PendingSpan, SpanRecord> {
+struct Telemetry::Spans : BatchWorker<PendingSpan, SpanRecord, SpanLanes> {
   using BatchWorker::BatchWorker;
 };
 
@@ -117,6 +121,17 @@ bool Telemetry::admits_span() noexcept { return spans_ && spans_->admits(); }
 
 void Telemetry::submit(std::unique_ptr<PendingSpan> span) noexcept {
   if (spans_) spans_->push(std::move(span));
+}
+
+std::shared_ptr<SpanLane> Telemetry::new_span_lane() {
+  if (!spans_ || options_.span_batches.queue_max < queue_with_lanes_min) return nullptr;
+  return spans_->lanes().add();
+}
+
+bool Telemetry::add_room(SpanLane& lane) noexcept {
+  if (!spans_->reserve(SpanLane::piece)) return false;
+  lane.add_room(SpanLane::piece);
+  return true;
 }
 
 ExportCounts Telemetry::span_counts() const noexcept {

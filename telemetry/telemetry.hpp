@@ -9,6 +9,7 @@
 #include <weir/telemetry/options.hpp>
 #include <weir/telemetry/pending_span.hpp>
 #include <weir/telemetry/sampler.hpp>
+#include <weir/telemetry/span_lane.hpp>
 
 namespace weir::telemetry {
 
@@ -52,6 +53,13 @@ class Telemetry {
   bool admits_span() noexcept;
   /// Queues a span for export. Never waits.
   void submit(std::unique_ptr<PendingSpan> span) noexcept;
+  /// A shorter way for the plain spans of one thread, which closes it at its end. Null if nothing
+  /// is recorded, or if the queue is so small that each span counts.
+  std::shared_ptr<SpanLane> new_span_lane();
+  /// Where the next span of a lane goes, which is then pushed; null if it must be submitted.
+  PlainSpan* place_in(SpanLane& lane) noexcept {
+    return lane.needs_room() && !add_room(lane) ? nullptr : lane.place();
+  }
   ExportCounts span_counts() const noexcept;
 
   /// Whether anybody looks at metrics.
@@ -75,6 +83,7 @@ class Telemetry {
   struct Logs;
   LoggerOptions logger_options(std::vector<LogSink> sinks);
   void observe_exports();
+  bool add_room(SpanLane& lane) noexcept;
 
   const TelemetryOptions options_;
   const Sampler sampler_;

@@ -60,6 +60,49 @@ class AttributeWriter {
 
 constexpr std::size_t own_attributes_max = 5;
 
+// Where `set_own_attributes` puts the numbers of a handler.
+constexpr std::size_t actor_place = 1;
+constexpr std::size_t handling_place = 3;
+constexpr std::size_t wait_place = 4;
+
+void write_numbers(const telemetry::PlainSpan& span, telemetry::SpanRecord& record) noexcept {
+  const auto number_at = [&]<class Number>(std::size_t place, Number value) {
+    *std::get_if<Number>(&record.attributes[place].value) = value;
+  };
+  record.context.trace = span.trace;
+  record.context.span = span.id;
+  record.parent = span.parent;
+  record.begin = span.begin;
+  record.end = span.end;
+  number_at(actor_place, static_cast<std::int64_t>(span.actor));
+  number_at(handling_place, to_seconds(span.end - span.begin));
+  if (span.form.has_waited) number_at(wait_place, to_seconds(span.wait));
+  if (!span.form.is_linked) return;
+  record.links.front().context.trace = span.trace;
+  record.links.front().context.span = span.parent;
+}
+
+void write_plain(const telemetry::PlainSpan& span, telemetry::SpanRecord& record,
+                 bool has_same_form) {
+  if (has_same_form) {
+    write_numbers(span, record);
+    return;
+  }
+  ActiveSpan whole;
+  whole.trace = span.trace;
+  whole.id = span.id;
+  whole.parent = span.parent;
+  whole.actor_type = static_cast<const ActorType*>(span.form.actor_type);
+  whole.message_type = static_cast<const MessageType*>(span.form.message_type);
+  whole.actor = span.actor;
+  whole.begin_ns = span.begin;
+  whole.end_ns = span.end;
+  whole.wait_ns = span.form.has_waited ? span.wait : -1;
+  whole.is_linked = span.form.is_linked;
+  whole.drops_link = span.form.drops_link;
+  whole.move_to(record);
+}
+
 // What only few spans have.
 void move_details(ActiveSpan::Details& details, telemetry::SpanRecord& record) {
   record.attributes = std::move(details.attributes);
@@ -81,6 +124,17 @@ void clear_details(telemetry::SpanRecord& record) {
 }
 
 }  // namespace
+
+void ActiveSpan::copy_to(telemetry::PlainSpan& plain) const noexcept {
+  plain.form = {&write_plain, actor_type, message_type, is_linked, drops_link, wait_ns >= 0};
+  plain.trace = trace;
+  plain.id = id;
+  plain.parent = parent;
+  plain.actor = actor;
+  plain.begin = begin_ns;
+  plain.end = end_ns;
+  plain.wait = wait_ns;
+}
 
 void ActiveSpan::move_to(telemetry::SpanRecord& record) {
   if (details_) {

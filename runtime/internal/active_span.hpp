@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include <weir/runtime/internal/pool.hpp>
 #include <weir/telemetry/pending_span.hpp>
+#include <weir/telemetry/plain_span.hpp>
 
 namespace weir::internal {
 
@@ -28,12 +30,28 @@ constexpr double to_seconds(std::int64_t ns) noexcept { return static_cast<doubl
 inline constexpr std::uintptr_t unsampled = 0;  // not recorded, and neither is what it causes
 inline constexpr std::uintptr_t undecided = 1;  // nobody has decided whether to record it
 
-/// The span in which a message was sent. Belongs to the message.
+/// The span in which a message was sent. Belongs to the message, or to those that were sent in one
+/// burst: see `Outbox`.
 struct Trail final : Pooled {
-  telemetry::TraceContext from;
-  std::int64_t sent_ns;
-  std::uintptr_t mark = 0;  // if its durations are measured
+  Trail(const telemetry::TraceContext& from, std::int64_t now_ns, std::uint32_t owners = 1)
+      : trace(from.trace), span(from.span), baggage(from.baggage), sent_ns(now_ns), uses(owners) {}
+
+  telemetry::TraceContext from() const { return {trace, span, true, baggage}; }
+  /// So many owners less.
+  static void release(Trail* trail, std::uint32_t owners = 1) noexcept {
+    const bool is_last = trail->uses.load(std::memory_order_acquire) == owners ||
+                         trail->uses.fetch_sub(owners, std::memory_order_acq_rel) == owners;
+    if (is_last) delete trail;
+  }
+
+  const telemetry::TraceId trace;
+  const telemetry::SpanId span;
+  const std::shared_ptr<const telemetry::TraceBaggage> baggage;
+  std::atomic<std::int64_t> sent_ns;  // of a burst: when it was published
+  std::uintptr_t mark = 0;            // if its durations are measured; never of a burst
+  std::atomic<std::uint32_t> uses;
 };
+static_assert(sizeof(Trail) <= pool_granularity);
 
 inline Trail* trail_of(std::uintptr_t trace) noexcept {
   const bool is_pointer = trace > undecided && (trace & 3) == 0;
@@ -50,6 +68,10 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   std::uintptr_t word() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
 
   void move_to(telemetry::SpanRecord& record) override;
+
+  /// Whether there is nothing in it that a `PlainSpan` has not: so it is with most handlers.
+  bool is_plain() const noexcept { return message_type && !details_ && !baggage; }
+  void copy_to(telemetry::PlainSpan& plain) const noexcept;
 
   /// What the spans of handlers mostly do not have.
   struct Details final : Pooled {
@@ -100,6 +122,8 @@ telemetry::TraceId new_trace_id(Worker& worker) noexcept;
 
 /// A new span of the trace that `parent` names; of no trace but its own without one.
 ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent);
+/// Of a handler that begins then.
+ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent, std::int64_t begin_ns);
 
 /// The span of the call that a thread of the blocking pool runs.
 extern constinit thread_local ActiveSpan* foreign_span;

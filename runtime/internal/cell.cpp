@@ -5,6 +5,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/prefetch.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
 namespace weir::internal {
@@ -136,6 +137,7 @@ bool Cell::push(Node* first, Node* last) noexcept {
   std::uintptr_t old =
       head.exchange(reinterpret_cast<std::uintptr_t>(last), std::memory_order_acq_rel);
   if (old == idle) {
+    prefetch_to_change(object_memory(this));  // it runs here, soon
     tail.store(first, std::memory_order_relaxed);
     schedule(this);
     return true;
@@ -220,6 +222,7 @@ void Cell::activate(Worker& worker) noexcept {
 template <bool IsObserved>
 void Cell::activate_for(Worker& worker) noexcept {
   worker.current = this;
+  if (IsObserved) worker.recorded_end_ns = 0;
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
   const std::uint32_t quota_before = worker.quota_left;
@@ -227,6 +230,7 @@ void Cell::activate_for(Worker& worker) noexcept {
   for (;;) {
     if (control.load(std::memory_order_acquire) != empty || attention != 0) [[unlikely]] {
       if (!attend(*this, worker)) break;
+      if (IsObserved) worker.recorded_end_ns = 0;
     }
     Node* node = tail.load(std::memory_order_acquire);
     if (!node) [[unlikely]] {
@@ -258,5 +262,8 @@ void Cell::activate_for(Worker& worker) noexcept {
   worker.messages.store(worker.messages.load(std::memory_order_relaxed) + handled,
                         std::memory_order_relaxed);
 }
+
+template void Cell::activate_for<true>(Worker&) noexcept;
+template void Cell::activate_for<false>(Worker&) noexcept;
 
 }  // namespace weir::internal

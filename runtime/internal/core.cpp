@@ -96,6 +96,14 @@ bool Core::measures() const noexcept {
   return has_telemetry && options.telemetry && options.telemetry->measures();
 }
 
+telemetry::SpanLane* Core::new_span_lane() {
+  if (!records_spans() || simulation) return nullptr;
+  auto lane = options.telemetry->new_span_lane();
+  if (!lane) return nullptr;
+  span_lanes.push_back(lane);
+  return lane.get();
+}
+
 ActorDurations* Core::new_durations() {
   if (!measures()) return nullptr;
   durations.push_back(std::make_unique<ActorDurations>(options.telemetry->meter()));

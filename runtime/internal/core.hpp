@@ -64,7 +64,8 @@ struct Core {
   const ActorSystemOptions options;
   SimulationHost* const simulation;
   ActorSystem* owner = nullptr;
-  std::vector<std::unique_ptr<ActorDurations>> durations;  // the workers use them
+  std::vector<std::unique_ptr<ActorDurations>> durations;        // the workers use them
+  std::vector<std::shared_ptr<telemetry::SpanLane>> span_lanes;  // likewise
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> worker_threads;
   Cell* guardian = nullptr;  // parent of the actors that users spawn from outside
@@ -132,6 +133,8 @@ struct Core {
   bool measures() const noexcept;
   /// For another worker; null if nobody measures.
   ActorDurations* new_durations();
+  /// The same for what it records.
+  telemetry::SpanLane* new_span_lane();
   void start_threads();
   void join_threads() noexcept;
   /// Ends everything but what a reference to an actor that has ended still needs.

@@ -18,9 +18,18 @@ std::vector<double> bounds() {
           5e-3, 0.01,   0.025, 0.05, 0.1,    0.25, 0.5,  1,      2.5,  5,    10};
 }
 
+// A message that is measured has a trail for itself.
+Trail& own_trail(Node* node, Trail& trail) {
+  if (trail.uses.load(std::memory_order_acquire) == 1) return trail;
+  auto* own = new Trail(trail.from(), trail.sent_ns.load(std::memory_order_relaxed));
+  node->trace = reinterpret_cast<std::uintptr_t>(own);
+  Trail::release(&trail);
+  return *own;
+}
+
 void put_mark(Node* node, const Mark& mark) noexcept {
   if (Trail* trail = trail_of(node->trace)) {
-    trail->mark = to_word(mark);
+    own_trail(node, *trail).mark = to_word(mark);
   } else if (node->trace <= undecided) {
     node->trace |= to_word(mark);
   }
@@ -37,7 +46,9 @@ MessageSampler& sampler_of_this_thread(Core& core) noexcept {
 
 // The mark of a message, which it loses.
 std::uintptr_t take_mark(Node* node) noexcept {
-  if (Trail* trail = trail_of(node->trace)) return std::exchange(trail->mark, 0);
+  if (Trail* trail = trail_of(node->trace)) {
+    return trail->mark == 0 ? 0 : std::exchange(trail->mark, 0);  // others may look at it
+  }
   if ((node->trace & mark_bit) == 0) return 0;
   return std::exchange(node->trace, node->trace & undecided);
 }

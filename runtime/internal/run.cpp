@@ -49,17 +49,19 @@ struct CancelMarkedSignal : Signal, Pooled {
 void fail_in_span(Cell& cell, ActiveSpan* span, const std::exception_ptr& exception) noexcept {
   Worker& worker = *this_worker;
   const std::uintptr_t outer = worker.trace;
-  if (span) worker.trace = span->word();
+  if (span) enter_trace(worker, span->word());
   fail(cell, exception);
-  worker.trace = outer;
+  enter_trace(worker, outer);
 }
 
 void resume_run(Run* run) {
   Worker& worker = *this_worker;
   Run* outer = std::exchange(worker.current_run, run);
-  const std::uintptr_t outer_trace = std::exchange(worker.trace, run->trace);
+  const std::uintptr_t outer_trace = worker.trace;
+  enter_trace(worker, run->trace);
   run->handle.resume();
-  run->trace = std::exchange(worker.trace, outer_trace);
+  run->trace = worker.trace;
+  enter_trace(worker, outer_trace);
   worker.current_run = outer;
 }
 

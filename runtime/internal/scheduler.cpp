@@ -33,7 +33,8 @@ Cell* take_slot(Worker& worker) noexcept {
   return worker.slot.exchange(nullptr, std::memory_order_acquire);
 }
 
-Cell* find_own(Worker& worker) noexcept {
+// A part of both loops below, whatever their number.
+[[gnu::always_inline]] inline Cell* find_own(Worker& worker) noexcept {
   if (worker.slot_streak < slot_streak_max) {
     if (Cell* cell = take_slot(worker)) {
       ++worker.slot_streak;
@@ -47,35 +48,38 @@ Cell* find_own(Worker& worker) noexcept {
   return worker.core.pop_injected();
 }
 
+template <bool IsObserved>
 void activate(Worker& worker, Cell* cell) noexcept {
   if (worker.was_idle) [[unlikely]]
     hand_over_watch(worker);
   worker.quota_left = worker.core.options.message_quota;
-  cell->activate(worker);
+  cell->activate_for<IsObserved>(worker);
   worker.activations.store(worker.activations.load(std::memory_order_relaxed) + 1,
                            std::memory_order_relaxed);
 }
 
 // By the clock, not by turns: senders that wait outside must not come before the receiver that
 // handles what the earlier ones sent.
+template <bool IsObserved>
 void run_from_outside(Worker& worker) noexcept {
   if (worker.core.injected_size.load(std::memory_order_relaxed) == 0) return;
   const std::int64_t begin = worker.core.now_ns();
   if (begin < worker.outside_next) return;
   Cell* cell = worker.core.pop_injected();
   if (!cell) return;
-  activate(worker, cell);
+  activate<IsObserved>(worker, cell);
   const std::int64_t end = worker.core.now_ns();
   worker.outside_next = end + std::max(outside_wait_ns, (end - begin) * outside_share);
 }
 
 // Actors that are never idle keep coming back to the queue and the slot; now and then others have
 // their turn before them.
+template <bool IsObserved>
 void run_neglected(Worker& worker) noexcept {
   if (worker.ticks % ticks_between_outside_checks != 0) return;
-  run_from_outside(worker);
+  run_from_outside<IsObserved>(worker);
   if (worker.ticks % ticks_between_fresh_checks != 0) return;
-  if (Cell* cell = worker.steal_fresh()) activate(worker, cell);
+  if (Cell* cell = worker.steal_fresh()) activate<IsObserved>(worker, cell);
 }
 
 void name_this_thread(const Worker& worker) {
@@ -85,16 +89,17 @@ void name_this_thread(const Worker& worker) {
   pthread_setname_np(pthread_self(), name.c_str());
 }
 
+template <bool IsObserved>
 void work(Worker& worker) noexcept {
   Core& core = worker.core;
   while (!core.ends.load(std::memory_order_relaxed)) {
     advance_timers_in_passing(worker);
     ++worker.ticks;
-    run_neglected(worker);
+    run_neglected<IsObserved>(worker);
     Cell* cell = find_own(worker);
     if (!cell) cell = search_adaptively(worker);
     if (cell) {
-      activate(worker, cell);
+      activate<IsObserved>(worker, cell);
       continue;
     }
     advance_timers(worker);
@@ -104,7 +109,7 @@ void work(Worker& worker) noexcept {
     advance_timers(worker);
     if (!was_woken && total_activations(worker) == before) {
       advance_timers_of_others(worker);
-      if (Cell* stuck = steal_stuck_slot(worker)) activate(worker, stuck);
+      if (Cell* stuck = steal_stuck_slot(worker)) activate<IsObserved>(worker, stuck);
     }
   }
 }
@@ -123,10 +128,15 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
       trace_random(system.trace_seed + number),
       roots_bound(records_spans ? system.options.telemetry->sampler().bound() : 0),
       roots_random(~trace_random),
+      span_lane(system.new_span_lane()),
       sampler(measures ? system.options.telemetry->options().measured_one_in_max : 1,
               system.trace_seed + number),
       durations(system.new_durations()),
       timers(now_ns) {}
+
+Worker::~Worker() {
+  if (span_lane) span_lane->close();
+}
 
 void Worker::push_queue(Cell* cell) noexcept {
   cell->next.store(0, std::memory_order_relaxed);
@@ -267,7 +277,11 @@ void Core::start_threads() {
     worker_threads.emplace_back([&target = *worker] {
       this_worker = &target;
       name_this_thread(target);
-      work(target);
+      if (has_telemetry && target.is_observed) {
+        work<true>(target);
+      } else {
+        work<false>(target);
+      }
       this_worker = nullptr;
     });
   }

@@ -4,6 +4,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/prefetch.hpp>
 #include <weir/runtime/internal/worker.hpp>
 
 namespace weir::internal {
@@ -39,7 +40,9 @@ void append(Outbox& outbox, Node* node) noexcept {
   ++outbox.count;
 }
 
-void publish(Outbox& outbox) noexcept {
+void publish(Worker& worker, Outbox& outbox) noexcept {
+  if (has_telemetry && outbox.trail) [[unlikely]]
+    close_trail(worker, outbox);
   if (outbox.count == 0) return;
   Node* first = std::exchange(outbox.first, nullptr);
   Node* last = std::exchange(outbox.last, nullptr);
@@ -65,24 +68,30 @@ void release_slot_if_others_sleep(Worker& worker) noexcept {
   }
 }
 
+std::uint32_t& credit_now(Worker& worker) noexcept {
+  const bool is_recorded = has_telemetry && worker.trace != unsampled;
+  return is_recorded ? worker.outbox.recorded_credit : worker.outbox.credit;
+}
+
 // A further message to the receiver of the last one: takes room for several at once, twice as much
 // each time.
 SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
   Outbox& outbox = worker.outbox;
-  if (outbox.credit == 0) {
+  std::uint32_t& credit = credit_now(worker);
+  if (credit == 0) {
     std::uint32_t wanted = std::min(outbox.chunk, std::max(target->capacity / 8, 1u));
     // The next message that is measured does not pass by unseen.
     if (worker.measures) wanted = std::min(wanted, worker.sampler.to_pass() + 1);
-    outbox.credit = reserve(*target, wanted);
-    if (outbox.credit == 0) return refuse_full(*target, node);
-    if (worker.measures) worker.sampler.pass(outbox.credit - 1);
+    credit = reserve(*target, wanted);
+    if (credit == 0) return refuse_full(*target, node);
+    if (worker.measures) worker.sampler.pass(credit - 1);
     outbox.chunk = std::min(outbox.chunk * 2, Outbox::burst);
     if (!outbox.holds_target) {
       target->add_ref();
       outbox.holds_target = true;
     }
   }
-  --outbox.credit;
+  --credit;
   append(outbox, node);
   if (outbox.count >= Outbox::burst || target->head.load(std::memory_order_relaxed) == Cell::idle) {
     publish_burst(worker);
@@ -90,21 +99,13 @@ SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
   return SendStatus::sent;
 }
 
-// A call of its own, and so is the next: who does not measure keeps their registers.
-[[gnu::noinline]] void count_measured(Worker& worker, const Cell& target, Node* node) noexcept {
-  if (worker.outbox.target == &target && worker.outbox.credit > 0) return;  // counted with others
+void count_measured(Worker& worker, const Cell& target, Node* node) noexcept {
+  if (worker.outbox.target == &target && credit_now(worker) > 0) return;  // counted with others
   if (worker.sampler.to_pass() > 0) {
     worker.sampler.pass(1);
   } else {
     count_chosen(worker, node);
   }
-}
-
-// To another system: what is not recorded here may begin a trace there.
-[[gnu::noinline]] void attach_outside(const Worker& worker, const Cell& target,
-                                      Node* node) noexcept {
-  const bool begins = !worker.records_spans && target.core->records_spans();
-  if (begins && node->trace == unsampled) node->trace = undecided;
 }
 
 // Published at once: whoever runs next sees it, and somebody may run before the sender goes on.
@@ -121,10 +122,67 @@ SendStatus send_simulated(Cell& target, Node* node) noexcept {
   return SendStatus::sent;
 }
 
+[[gnu::noinline]] SendStatus send_unusually(Cell& target, Node* node) noexcept {
+  if (target.core->simulation) return send_simulated(target, node);
+  return push_ring(target, node) ? SendStatus::sent : SendStatus::stopped;
+}
+
+SendStatus send_alone(Cell& target, Node* node) noexcept {
+  if (reserve(target, 1) == 0) return refuse_full(target, node);
+  return target.push(node, node) ? SendStatus::sent : SendStatus::stopped;
+}
+
+// Whatever is not the rule is a call at the end, here and below: who does not make it has no
+// registers to save for it.
+[[gnu::always_inline]] inline SendStatus send_within(Worker& worker, Cell* target,
+                                                     Node* node) noexcept {
+  if (!target->is_running()) return SendStatus::stopped;
+  if (target->is_unusual) [[unlikely]]
+    return send_unusually(*target, node);
+  if (worker.current) [[likely]] {
+    if (worker.outbox.target == target) return send_in_burst(worker, target, node);
+    end_of_handler(worker);
+    worker.outbox.target = target;
+    worker.outbox.chunk = 2;
+  }
+  return send_alone(*target, node);
+}
+
+void observe(Worker& worker, Cell& target, Node* node) noexcept {
+  if (worker.trace != unsampled) attach_sent_trail(worker, target, node);
+  if (worker.measures && target.is_running()) count_measured(worker, target, node);
+}
+
+[[gnu::noinline]] SendStatus send_observed(Worker& worker, Cell* target, Node* node) noexcept {
+  observe(worker, *target, node);
+  return send_within(worker, target, node);
+}
+
+// To another system: what is not recorded here may begin a trace there.
+void attach_outside(const Worker& worker, const Cell& target, Node* node) noexcept {
+  const bool begins = !worker.records_spans && target.core->records_spans();
+  if (begins && node->trace == unsampled) node->trace = undecided;
+}
+
+[[gnu::noinline]] SendStatus send_from_elsewhere(Worker* worker, Cell* target,
+                                                 Node* node) noexcept {
+  if (has_telemetry && worker) observe(*worker, *target, node);
+  if (!target->is_running()) return SendStatus::stopped;
+  if (!worker) {
+    attach_foreign_trail(*target, node);
+    count_foreign(*target, node);
+  } else if (has_telemetry) {
+    attach_outside(*worker, *target, node);
+  }
+  if (target->is_unusual) return send_unusually(*target, node);
+  if (worker && worker->current) end_of_handler(*worker);
+  return send_alone(*target, node);
+}
+
 }  // namespace
 
 void publish_burst(Worker& worker) noexcept {
-  publish(worker.outbox);
+  publish(worker, worker.outbox);
   release_slot_if_others_sleep(worker);
 }
 
@@ -132,10 +190,10 @@ void flush_outbox(Worker& worker) noexcept {
   // Again if somebody who was told of a message that could not be delivered has sent others.
   while (worker.outbox.holds_target) {
     Outbox outbox = std::exchange(worker.outbox, {});
-    publish(outbox);
-    if (outbox.credit > 0) {
-      if (worker.measures) worker.sampler.take_back(outbox.credit);
-      outbox.target->enqueued.fetch_sub(outbox.credit, std::memory_order_relaxed);
+    publish(worker, outbox);
+    if (const std::uint32_t credit = outbox.credit + outbox.recorded_credit; credit > 0) {
+      if (worker.measures) worker.sampler.take_back(credit);
+      outbox.target->enqueued.fetch_sub(credit, std::memory_order_relaxed);
       if (outbox.target->has_waiters.load(std::memory_order_acquire)) admit_waiting(*outbox.target);
     }
     outbox.target->release();
@@ -143,29 +201,13 @@ void flush_outbox(Worker& worker) noexcept {
 }
 
 SendStatus send_slowly(Cell* target, Node* node) noexcept {
-  if (!target->is_running()) return SendStatus::stopped;
+  prefetch_to_change(target);
   Worker* worker = this_worker;
-  if (!worker) [[unlikely]] {
-    attach_foreign_trail(*target, node);
-    count_foreign(*target, node);
-  } else if (has_telemetry && worker->measures) {
-    count_measured(*worker, *target, node);
-  }
-  const bool is_elsewhere = worker && &worker->core != target->core;
-  if (has_telemetry && is_elsewhere) [[unlikely]]
-    attach_outside(*worker, *target, node);
-  if (target->is_unusual) [[unlikely]] {
-    if (target->core->simulation) return send_simulated(*target, node);
-    return push_ring(*target, node) ? SendStatus::sent : SendStatus::stopped;
-  }
-  if (worker && worker->current) [[likely]] {
-    if (worker->outbox.target == target) return send_in_burst(*worker, target, node);
-    end_of_handler(*worker);
-    worker->outbox.target = is_elsewhere ? nullptr : target;
-    worker->outbox.chunk = 2;
-  }
-  if (reserve(*target, 1) == 0) return refuse_full(*target, node);
-  return target->push(node, node) ? SendStatus::sent : SendStatus::stopped;
+  if (!worker || &worker->core != target->core) [[unlikely]]
+    return send_from_elsewhere(worker, target, node);
+  if (has_telemetry && (worker->measures || worker->trace != unsampled)) [[unlikely]]
+    return send_observed(*worker, target, node);
+  return send_within(*worker, target, node);
 }
 
 }  // namespace weir::internal

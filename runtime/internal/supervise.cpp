@@ -86,7 +86,7 @@ void finish_restart(Cell& cell) {
   cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
   extension.restarts.fetch_add(1, std::memory_order_relaxed);
   cell.core->restarts.fetch_add(1, std::memory_order_relaxed);
-  const std::int64_t failed_ns = extension.failed_in ? extension.failed_in->sent_ns : 0;
+  const std::int64_t failed_ns = extension.failed_in ? extension.failed_in->sent_ns.load() : 0;
   const HookSpan span(cell, "restart", std::move(extension.failed_in));
   if (span.get()) describe_restart(*span.get(), cell, failed_ns);
   try {

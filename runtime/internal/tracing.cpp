@@ -46,13 +46,14 @@ bool is_waited_for(const Node* node) noexcept {
 std::int64_t wait_of(Node* node, const Trail& trail, std::int64_t now) noexcept {
   // Threads do not read exactly the same time.
   const bool is_timer = node->has(Node::is_timer);
-  return std::max<std::int64_t>(now - (is_timer ? TimerMessageBase::of(node)->due : trail.sent_ns),
-                                0);
+  const std::int64_t sent =
+      is_timer ? TimerMessageBase::of(node)->due : trail.sent_ns.load(std::memory_order_relaxed);
+  return std::max<std::int64_t>(now - sent, 0);
 }
 
 // A trace begins with the first message that no other message caused. Its id ends with the number
 // for which it is recorded.
-ActiveSpan* begin_trace(Worker& worker) {
+ActiveSpan* begin_trace(Worker& worker, std::int64_t begin_ns) {
   if (!worker.core.options.telemetry->admits_span()) return nullptr;
   telemetry::TraceContext root;
   root.trace = new_trace_id(worker);
@@ -60,17 +61,26 @@ ActiveSpan* begin_trace(Worker& worker) {
   for (std::size_t i = root.trace.bytes.size(); i-- > 8; number >>= 8) {
     root.trace.bytes[i] = static_cast<std::uint8_t>(number);
   }
-  return new_span(worker, root);
+  return new_span(worker, root, begin_ns);
 }
 
-ActiveSpan* begin_child(const Trail& trail, Worker& worker) {
-  return worker.core.options.telemetry->admits_span() ? new_span(worker, trail.from) : nullptr;
+ActiveSpan* begin_child(const Trail& trail, Worker& worker, std::int64_t begin_ns) {
+  if (!worker.core.options.telemetry->admits_span()) return nullptr;
+  return new_span(worker, trail.from(), begin_ns);
+}
+
+// Handlers that follow each other directly share one look at the clock.
+std::int64_t begin_time(const Cell& cell, Worker& worker) noexcept {
+  const std::uint32_t before = cell.popped.load(std::memory_order_relaxed) - 1;
+  const bool follows = worker.recorded_end_ns != 0 && worker.recorded_popped == before;
+  return follows ? worker.recorded_end_ns : span_time(worker.core);
 }
 
 // Null if it is not recorded.
 ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
   const Trail* trail = trail_of(node->trace);
-  ActiveSpan* span = trail ? begin_child(*trail, worker) : begin_trace(worker);
+  const std::int64_t now = begin_time(cell, worker);
+  ActiveSpan* span = trail ? begin_child(*trail, worker, now) : begin_trace(worker, now);
   if (!span) return nullptr;
   span->actor_type = cell.type;
   span->actor = cell.id.load(std::memory_order_relaxed);
@@ -86,19 +96,61 @@ ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
 // nothing does not look at trails, and so must not get any.
 void attach(const ActiveSpan& span, const Cell& target, Node* node) {
   if (node->trace > undecided || !target.core->records_spans()) return;
-  auto* trail = new Trail{.from = span.context(), .sent_ns = span_time(*target.core)};
+  auto* trail = new Trail(span.context(), span_time(*target.core));
   node->trace = reinterpret_cast<std::uintptr_t>(trail);
+}
+
+// For a message of a burst to one actor of this system: they share one trail.
+void attach_shared(const ActiveSpan& span, Worker& worker, Node* node) {
+  if (node->trace > undecided) return;
+  Outbox& outbox = worker.outbox;
+  const bool fits = outbox.trail && outbox.trail_left > 0 && outbox.trail->span == span.id;
+  if (!fits) {
+    if (outbox.trail) close_trail(worker, outbox);
+    // One more for the outbox itself, which stamps it.
+    outbox.trail = new Trail(span.context(), span_time(worker.core), Outbox::burst + 1);
+    outbox.trail_left = Outbox::burst;
+  }
+  --outbox.trail_left;
+  node->trace = reinterpret_cast<std::uintptr_t>(outbox.trail);
+}
+
+// True if the span is where the thread that exports finds it, and no longer needed.
+bool submit_plainly(Core& core, const ActiveSpan& span) noexcept {
+  if (!core.is_own_thread() || !this_worker->span_lane || !span.is_plain()) return false;
+  telemetry::SpanLane& lane = *this_worker->span_lane;
+  telemetry::PlainSpan* place = core.options.telemetry->place_in(lane);
+  if (!place) return false;
+  span.copy_to(*place);
+  lane.push();
+  return true;
+}
+
+void end_span_at(Core& core, ActiveSpan* span, std::int64_t now_ns) noexcept {
+  std::unique_ptr<ActiveSpan> ended(span);
+  if (ended->is_shadow) return;
+  if (ended->is_linked && core.options.telemetry->options().limits.links_max == 0) {
+    ended->is_linked = false;
+    ended->drops_link = true;
+  }
+  ended->begin_ns += core.wall_offset_ns;
+  ended->end_ns = now_ns + core.wall_offset_ns;
+  if (!submit_plainly(core, *ended)) core.options.telemetry->submit(std::move(ended));
 }
 
 }  // namespace
 
 ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent) {
+  return new_span(worker, parent, span_time(worker.core));
+}
+
+ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent, std::int64_t begin_ns) {
   auto* span = new ActiveSpan;
   span->trace = parent.trace;
   span->id = random_id<telemetry::SpanId>(worker);
   span->parent = parent.span;
   span->baggage = parent.baggage;
-  span->begin_ns = span_time(worker.core);
+  span->begin_ns = begin_ns;
   return span;
 }
 
@@ -118,7 +170,7 @@ bool decide_recording(Node* node, Worker& worker) noexcept {
 
 Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   ActiveSpan* span = begin_handler(cell, node, worker);
-  worker.trace = span ? span->word() : unsampled;
+  enter_trace(worker, span ? span->word() : unsampled);
   worker.suspended_run = nullptr;
   const Outcome outcome = handle_untraced(cell, node);
   end_of_handler(worker);  // who hears of what could not be delivered does so in this span
@@ -132,7 +184,9 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   if (Run* run = worker.suspended_run) {
     run->span = span;
   } else {
-    end_span(*cell.core, span);
+    worker.recorded_end_ns = span_time(worker.core);
+    worker.recorded_popped = cell.popped.load(std::memory_order_relaxed);
+    end_span_at(*cell.core, span, worker.recorded_end_ns);
   }
   return outcome;
 }
@@ -145,6 +199,21 @@ void attach_trail(Worker& worker, const Cell& target, Node* node) {
   }
 }
 
+void attach_sent_trail(Worker& worker, const Cell& target, Node* node) {
+  const ActiveSpan* span = ActiveSpan::of(worker.trace);
+  if (span && worker.outbox.target == &target && worker.outbox.holds_target) {
+    attach_shared(*span, worker, node);
+  } else {
+    attach_trail(worker, target, node);
+  }
+}
+
+void close_trail(Worker& worker, Outbox& outbox) noexcept {
+  Trail* trail = std::exchange(outbox.trail, nullptr);
+  trail->sent_ns.store(span_time(worker.core), std::memory_order_relaxed);
+  Trail::release(trail, std::exchange(outbox.trail_left, 0) + 1);
+}
+
 void attach_foreign_trail(const Cell& target, Node* node) {
   if (foreign_span) {
     attach(*foreign_span, target, node);
@@ -154,7 +223,7 @@ void attach_foreign_trail(const Cell& target, Node* node) {
 }
 
 void free_sampled_trail(Node* node) noexcept {
-  delete trail_of(std::exchange(node->trace, unsampled));
+  if (Trail* trail = trail_of(std::exchange(node->trace, unsampled))) Trail::release(trail);
 }
 
 std::uintptr_t shadow_of(std::uintptr_t trace) {
@@ -169,15 +238,7 @@ std::uintptr_t shadow_of(std::uintptr_t trace) {
 }
 
 void end_span(Core& core, ActiveSpan* span) noexcept {
-  std::unique_ptr<ActiveSpan> ended(span);
-  if (ended->is_shadow) return;
-  if (ended->is_linked && core.options.telemetry->options().limits.links_max == 0) {
-    ended->is_linked = false;
-    ended->drops_link = true;
-  }
-  ended->begin_ns += core.wall_offset_ns;
-  ended->end_ns = span_time(core) + core.wall_offset_ns;
-  core.options.telemetry->submit(std::move(ended));
+  end_span_at(core, span, span->is_shadow ? 0 : span_time(core));
 }
 
 std::string_view within_limit(const Core& core, std::string_view text) noexcept {
@@ -199,8 +260,7 @@ void record_failure(Cell& cell, const std::string& message) {
 std::unique_ptr<Trail> current_trail() {
   const ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
   if (!span) return nullptr;
-  return std::unique_ptr<Trail>(
-      new Trail{.from = span->context(), .sent_ns = span_time(this_worker->core)});
+  return std::make_unique<Trail>(span->context(), span_time(this_worker->core));
 }
 
 void keep_cause(Cell& cell) {
@@ -212,12 +272,13 @@ void keep_cause(Cell& cell) {
 
 HookSpan::HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause) : cell_(cell) {
   if (!cause || !cell.core->options.telemetry->admits_span()) return;
-  span_ = new_span(*this_worker, cause->from);
+  span_ = new_span(*this_worker, cause->from());
   span_->is_linked = true;
   span_->details().name = name;
   span_->actor_type = cell.type;
   span_->actor = cell.id.load(std::memory_order_relaxed);
-  outer_ = std::exchange(this_worker->trace, span_->word());
+  outer_ = this_worker->trace;
+  enter_trace(*this_worker, span_->word());
   this_worker->suspended_run = nullptr;
 }
 
@@ -225,7 +286,7 @@ HookSpan::HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause) :
 HookSpan::~HookSpan() {
   if (!span_) return;
   end_of_handler(*this_worker);
-  this_worker->trace = outer_;
+  enter_trace(*this_worker, outer_);
   if (Run* run = this_worker->suspended_run) {
     run->span = span_;
   } else {

@@ -72,10 +72,11 @@ void Waiter::resume() {
   forget();
   Worker& worker = *this_worker;
   Run* outer = std::exchange(worker.current_run, run);
-  const std::uintptr_t outer_trace =
-      std::exchange(worker.trace, run ? run->trace : worker.outside_trace);
+  const std::uintptr_t outer_trace = worker.trace;
+  enter_trace(worker, run ? run->trace : worker.outside_trace);
   handle_.resume();
-  const std::uintptr_t trace = std::exchange(worker.trace, outer_trace);
+  const std::uintptr_t trace = worker.trace;
+  enter_trace(worker, outer_trace);
   if (run) run->trace = trace;
   worker.current_run = outer;
   complete_if_finished(run);

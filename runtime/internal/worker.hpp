@@ -12,10 +12,15 @@
 #include <weir/runtime/internal/tick_clock.hpp>
 #include <weir/runtime/internal/timer_wheel.hpp>
 
+namespace weir::telemetry {
+class SpanLane;
+}
+
 namespace weir::internal {
 
 class ActorDurations;
 struct Core;
+struct Trail;
 
 // Without it, for a benchmark that tells what it costs when it is off.
 #ifdef WEIR_WITHOUT_TELEMETRY
@@ -34,8 +39,15 @@ struct Outbox {
   Node* last = nullptr;
   std::uint32_t count = 0;
   std::uint32_t credit = 0;  // room reserved in the target's mailbox and not used yet
-  std::uint32_t chunk = 0;   // how much to reserve next
+  // The same for messages that are recorded, in whose handlers `credit` is zero: so who does not
+  // record need not ask.
+  std::uint32_t recorded_credit = 0;
+  std::uint32_t chunk = 0;  // how much to reserve next
   bool holds_target = false;
+  // What the recorded messages among them share, and how many more may. Stamped when they are
+  // published: until then they are in no mailbox.
+  std::uint32_t trail_left = 0;
+  Trail* trail = nullptr;
 
   static constexpr std::uint32_t burst = 64;
 };
@@ -49,6 +61,7 @@ struct Outbox {
 /// busy for long.
 struct alignas(128) Worker {
   Worker(Core& system, unsigned number, std::int64_t now_ns);
+  ~Worker();
 
   // Owner only.
   Core& core;
@@ -83,6 +96,11 @@ struct alignas(128) Worker {
   std::uint64_t roots_random;
   std::uint64_t root_number = 0;  // of the trace that begins next
   TickClock<> span_clock;
+  telemetry::SpanLane* const span_lane;  // null if spans go to the queue
+  // The last recorded handler of this activation: when it ended, and which one it was by
+  // `Cell::popped`. Zero if something else has run since.
+  std::int64_t recorded_end_ns = 0;
+  std::uint32_t recorded_popped = 0;
   MessageSampler sampler;
   ActorDurations* const durations;  // null if it does not measure
 
@@ -128,17 +146,26 @@ std::uint64_t next_random(std::uint64_t& state) noexcept;
 extern constinit thread_local Worker* this_worker __attribute__((tls_model("initial-exec")));
 inline Worker* Worker::current_worker() noexcept { return this_worker; }
 
+/// What runs next belongs to that trace.
+inline void enter_trace(Worker& worker, std::uintptr_t trace) noexcept {
+  worker.trace = trace;
+  if (!has_telemetry || trace == 0) [[likely]]
+    return;
+  worker.outbox.recorded_credit += worker.outbox.credit;
+  worker.outbox.credit = 0;
+}
+
 /// What runs on a worker meanwhile, though no message caused it, begins traces: hooks, signals.
 /// Everything else that runs between handlers sends nothing of its own, and keeps off `trace`.
 class OutsideOfTraces {
  public:
   explicit OutsideOfTraces(Worker& worker) noexcept : worker_(worker), outer_(worker.trace) {
-    if (has_telemetry) worker.trace = worker.outside_trace;
+    if (has_telemetry) enter_trace(worker, worker.outside_trace);
   }
   OutsideOfTraces(const OutsideOfTraces&) = delete;
   OutsideOfTraces& operator=(const OutsideOfTraces&) = delete;
   ~OutsideOfTraces() {
-    if (has_telemetry) worker_.trace = outer_;
+    if (has_telemetry) enter_trace(worker_, outer_);
   }
 
  private:
@@ -163,6 +190,10 @@ inline void end_of_handler(Worker& worker) noexcept {
 
 /// Marks a message with the span that sends it.
 [[gnu::cold]] void attach_trail(Worker& worker, const Cell& target, Node* node);
+/// The same for one that goes to the outbox if that is its target's.
+[[gnu::cold]] void attach_sent_trail(Worker& worker, const Cell& target, Node* node);
+/// What is in the outbox is published now.
+[[gnu::cold]] void close_trail(Worker& worker, Outbox& outbox) noexcept;
 
 /// A message that is measured is sent.
 void count_chosen(Worker& worker, Node* node) noexcept;
@@ -179,8 +210,6 @@ enum class SendStatus : std::uint8_t { sent, full, stopped };
 
 [[nodiscard]] inline SendStatus send(Cell* target, Node* node) noexcept {
   Worker* worker = this_worker;
-  if (has_telemetry && worker && worker->trace != 0) [[unlikely]]
-    attach_trail(*worker, *target, node);
   if (worker && worker->outbox.target == target && worker->outbox.credit > 0 &&
       target->head.load(std::memory_order_relaxed) != Cell::idle) {
     Outbox& outbox = worker->outbox;

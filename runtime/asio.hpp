@@ -21,8 +21,9 @@
 namespace weir {
 
 /// Where the I/O objects of a system's actors live: `tcp::socket socket(io_context(system()))`. The
-/// system runs it on a thread of its own, which it starts when first asked. It ends with the
-/// system: keep I/O objects inside actors.
+/// system runs it on a thread of its own, which it starts when first asked, and on its workers
+/// while there is much to do: what is posted there must not block. It ends with the system: keep
+/// I/O objects inside actors.
 boost::asio::io_context& io_context(ActorSystem& system);
 boost::asio::io_context::executor_type io_executor(ActorSystem& system);
 

@@ -25,7 +25,8 @@ GatewayCore::GatewayCore(Served served, GatewayOptions the_options, Access the_a
       port(acceptor->port()),
       started(system().now()),
       started_at(store->version()),
-      relations(store, database) {
+      relations(store, database),
+      handle_secret(engine) {
   if (telemetry() && telemetry()->measures()) {
     durations = telemetry()->meter().histogram(
         "http.server.request.duration",

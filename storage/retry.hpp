@@ -27,6 +27,13 @@ Duration backoff_before(const RetryOptions& options, unsigned attempt, std::uint
 
 }  // namespace internal
 
+/// What begins transactions: a `Store`, or the tables in it.
+template <class T>
+concept BeginsTransactions = requires(const T& source) {
+  source.begin().commit();
+  source.system().random();
+};
+
 /// Runs `body(transaction, args...)`, a `Task<Result<>>`, and commits; again, on a new transaction,
 /// as long as that meets conflicts. Any other error ends it, and nothing is written then.
 ///
@@ -36,15 +43,16 @@ Duration backoff_before(const RetryOptions& options, unsigned attempt, std::uint
 ///
 /// `body` is a function or a lambda without captures: what it needs are arguments, which are kept
 /// for all attempts. The last conflict is returned when the attempts are used up.
-template <class Body, class... Args>
-Task<Result<Version>> transact(const Store* store, RetryOptions options, Body body, Args... args) {
+template <BeginsTransactions Source, class Body, class... Args>
+Task<Result<Version>> transact(const Source* source, RetryOptions options, Body body,
+                               Args... args) {
   for (unsigned attempt = 1;; ++attempt) {
-    Transaction transaction = store->begin();
+    auto transaction = source->begin();
     Result<> done = co_await body(transaction, args...);
     Result<Version> version = done ? co_await transaction.commit() : Result<Version>(done.error());
     const bool is_conflict = !version && version.error() == Errc::conflict;
     if (!is_conflict || attempt >= options.attempts_max) co_return version;
-    const Duration pause = internal::backoff_before(options, attempt, store->system().random());
+    const Duration pause = internal::backoff_before(options, attempt, source->system().random());
     if (auto slept = co_await sleep_for(pause); !slept) co_return slept.error();
   }
 }

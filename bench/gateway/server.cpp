@@ -25,14 +25,14 @@ WeirServer::WeirServer()
           .value());
   orders_ = std::make_unique<flow::view::Relation>(
       system_.run(database_.create_table("orders", schema)).value());
-  const auto large =
+  large_ = std::make_unique<flow::view::Relation>(
       system_.run(database_.create_view("large", from(*orders_).filter(col("cents") > 1000)))
-          .value();
+          .value());
   auto transaction = database_.begin();
   for (; next_id_ < 1000; ++next_id_)
     system_.run(transaction.insert(*orders_, {next_id_, "apples", 2000})).value();
   const auto version = system_.run(transaction.commit()).value();
-  system_.run(database_.fresh(large, version)).value();
+  system_.run(database_.fresh(*large_, version)).value();
   gateway_ = std::make_unique<server::Gateway>(
       server::Gateway::start({&store_, &database_}, {.port = 0}).value());
 }
@@ -43,12 +43,15 @@ void WeirServer::insert(std::int64_t count, std::int64_t per_second) {
 
 Task<> WeirServer::insert_all(std::int64_t count, Duration period) {
   TimePoint due = system_.now();
+  storage::Version version;
   for (std::int64_t index = 0; index < count; ++index, due += period) {
     if (due > system_.now()) static_cast<void>(co_await sleep_until(due));
     auto transaction = database_.begin();
     (co_await transaction.insert(*orders_, {next_id_++, "apples", now_us()})).value();
-    (co_await transaction.commit()).value();
+    version = (co_await transaction.commit()).value();
   }
+  // Who subscribes from here on gets none of these.
+  (co_await database_.fresh(*large_, version)).value();
 }
 
 }  // namespace weir::bench::gateway

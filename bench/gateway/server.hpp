@@ -17,7 +17,7 @@ class WeirServer {
 
   std::uint16_t port() const { return gateway_->port(); }
   /// Adds rows that the view shows, so many a second, each in a commit of its own; its last column
-  /// is the time in microseconds. Returns when the last one is committed.
+  /// is the time in microseconds. Returns when the view shows the last one.
   void insert(std::int64_t count, std::int64_t per_second);
 
  private:
@@ -27,6 +27,7 @@ class WeirServer {
   storage::Store store_;
   flow::view::Database database_;
   std::unique_ptr<flow::view::Relation> orders_;
+  std::unique_ptr<flow::view::Relation> large_;
   std::int64_t next_id_ = 0;
   std::unique_ptr<server::Gateway> gateway_;
 };

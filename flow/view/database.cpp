@@ -98,13 +98,17 @@ Task<Result<>> Database::close() {
   co_return {};
 }
 
-Task<Result<Relation>> Database::relation(std::string name) const {
-  const auto core = core_;
+Task<Result<Relation>> internal::open_relation(std::shared_ptr<const DatabaseCore> core,
+                                               std::string name) {
   auto transaction = core->store->begin();
   WEIR_CO_TRY(id, co_await core->catalog->find(transaction, name));
   WEIR_CO_TRY(entry, co_await core->catalog->read(transaction, id));
   WEIR_CO_TRY(info, co_await core->catalog->load(id, std::move(entry)));
   co_return Relation(std::move(info));
+}
+
+Task<Result<Relation>> Database::relation(std::string name) const {
+  return internal::open_relation(core_, std::move(name));
 }
 
 Task<Result<std::vector<Relation>>> Database::relations() const {
@@ -122,6 +126,8 @@ Task<Result<std::vector<Relation>>> Database::relations() const {
   std::ranges::sort(relations, {}, &Relation::name);
   co_return relations;
 }
+
+ActorSystem& Database::system() const noexcept { return core_->store->system(); }
 
 Transaction Database::begin() const { return Transaction(core_->store->begin(), core_); }
 

@@ -86,6 +86,8 @@ class Database {
 
   /// The schema must have a primary key. `already_exists`.
   Task<Result<Relation>> create_table(std::string name, data::SchemaRef schema);
+  /// The same, or the table that is there. `already_exists` if that has other columns, or is none.
+  Task<Result<Relation>> create_or_open_table(std::string name, data::SchemaRef schema);
   /// Keeps the last `capacity` rows that are appended to it, each with a position in a new first
   /// column, which is the primary key. The schema has none.
   Task<Result<Relation>> create_ring_buffer(std::string name, data::SchemaRef schema,
@@ -105,6 +107,10 @@ class Database {
   /// what is wrong.
   Task<Result<Relation>> create_view(std::string name, operators::Plan plan,
                                      ViewOptions options = {});
+  /// The same, or the view that is there, for programs that are started again. `already_exists` if
+  /// that has another query or other options: then it is for `replace_view`.
+  Task<Result<Relation>> create_or_open_view(std::string name, operators::Plan plan,
+                                             ViewOptions options = {});
   /// Another query under the name of a view that is there. Both are there until the new one is
   /// ready; then it takes the place of the old one, in one commit, and so do new copies of those
   /// who read it: nobody sees something in between. Handles of all of them are stale then. `in_use`
@@ -145,11 +151,14 @@ class Database {
   /// Every change from now on, from a version on, or all rows and then every change.
   Result<Subscription> subscribe(const Relation& relation, SubscribeOptions options = {}) const;
 
+  /// Who meets others lets `storage::transact(&database, ...)` begin it, again and again.
   Transaction begin() const;
   /// The newest version.
   Snapshot read() const;
   /// An older one, as of `storage::Store::read_at`.
   Result<Snapshot> read_at(storage::Version version) const;
+
+  ActorSystem& system() const noexcept;
 
  private:
   explicit Database(std::shared_ptr<internal::DatabaseCore> core) noexcept;

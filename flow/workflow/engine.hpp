@@ -197,6 +197,9 @@ class Engine {
   Task<Result<>> resume(ExecutionId id, std::string by) const;
   /// With which others may send signals to the waitpoint, also before the execution waits there.
   Task<Result<std::string>> waitpoint_token(ExecutionId id, std::string waitpoint) const;
+  /// Made when it is first asked for, and the same from then on, in every process on the store: for
+  /// who gives handles out as texts, and signs them (`signature.hpp`) to know its own again.
+  Task<Result<std::string>> handle_secret() const;
   /// Tokens are signed with this key from now on; those of older keys are good until these retire.
   /// Given no secret, one is drawn.
   Task<Result<>> rotate_signing_key(std::string id, std::string secret = {}) const;

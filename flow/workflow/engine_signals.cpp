@@ -43,6 +43,12 @@ Task<Result<std::string>> Engine::waitpoint_token(ExecutionId id, std::string wa
                  Draft& draft) { return internal::waitpoint_token(draft, id, waitpoint, secret); });
 }
 
+Task<Result<std::string>> Engine::handle_secret() const {
+  return run(core_, [secret = internal::make_secret()](Draft& draft) -> Result<std::string> {
+    return internal::handle_secret(draft, secret);
+  });
+}
+
 Task<Result<>> Engine::rotate_signing_key(std::string id, std::string secret) const {
   if (secret.empty()) secret = internal::make_secret();
   return run(core_, [id = std::move(id), secret = std::move(secret)](Draft& draft) {

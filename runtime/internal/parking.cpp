@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/services.hpp>
 #include <weir/runtime/internal/timer_watch.hpp>
 
 namespace weir::internal {
@@ -70,6 +71,17 @@ bool others_are_active(Worker& worker) noexcept {
   return false;
 }
 
+// The last one to fall asleep says so.
+void leave_io_to_its_thread(Worker& worker) noexcept {
+  IoService* io = worker.core.io_to_poll.load(std::memory_order_seq_cst);
+  if (!io) [[likely]]
+    return;
+  const bool is_last = std::ranges::none_of(worker.core.workers, [](const auto& other) {
+    return other->is_active.load(std::memory_order_seq_cst);
+  });
+  if (is_last) io->hand_over();
+}
+
 }  // namespace
 
 // Whoever gave out more while this one was searching, or filled a slot while it was the sentinel,
@@ -99,6 +111,7 @@ std::uint64_t total_activations(Worker& worker) noexcept {
 bool sleep(Worker& worker) noexcept {
   Core& core = worker.core;
   worker.is_active.store(false, std::memory_order_seq_cst);
+  leave_io_to_its_thread(worker);
   worker.parked.store(1, std::memory_order_seq_cst);
   core.sleepers.fetch_add(1, std::memory_order_seq_cst);
   int nobody = -1;

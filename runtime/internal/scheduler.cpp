@@ -7,6 +7,7 @@
 #include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/parking.hpp>
+#include <weir/runtime/internal/services.hpp>
 #include <weir/runtime/internal/stealing.hpp>
 #include <weir/runtime/internal/timer_watch.hpp>
 #include <weir/runtime/internal/worker.hpp>
@@ -72,11 +73,23 @@ void run_from_outside(Worker& worker) noexcept {
   worker.outside_next = end + std::max(outside_wait_ns, (end - begin) * outside_share);
 }
 
+// True if actors may have something to do now. What users post themselves may send.
+bool poll_io(Worker& worker) noexcept {
+  IoService* io = worker.core.io_to_poll.load(std::memory_order_acquire);
+  if (!io) [[likely]]
+    return false;
+  const OutsideOfTraces outside(worker);
+  const bool has_found = io->poll();
+  end_of_handler(worker);
+  return has_found;
+}
+
 // Actors that are never idle keep coming back to the queue and the slot; now and then others have
 // their turn before them.
 template <bool IsObserved>
 void run_neglected(Worker& worker) noexcept {
   if (worker.ticks % ticks_between_outside_checks != 0) return;
+  poll_io(worker);
   run_from_outside<IsObserved>(worker);
   if (worker.ticks % ticks_between_fresh_checks != 0) return;
   if (Cell* cell = worker.steal_fresh()) activate<IsObserved>(worker, cell);
@@ -97,7 +110,9 @@ void work(Worker& worker) noexcept {
     ++worker.ticks;
     run_neglected<IsObserved>(worker);
     Cell* cell = find_own(worker);
+    if (!cell && poll_io(worker)) continue;
     if (!cell) cell = search_adaptively(worker);
+    if (!cell && poll_io(worker)) continue;
     if (cell) {
       activate<IsObserved>(worker, cell);
       continue;

@@ -9,7 +9,6 @@
 
 #include <weir/flow/operator/operator_registry.hpp>
 #include <weir/flow/view/database.hpp>
-#include <weir/flow/view/errc.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/samples/custom_operator/moved.hpp>
@@ -24,14 +23,6 @@ using view::Relation;
 Value minute(int number) {
   using namespace std::chrono;
   return Timestamp(sys_days(2026y / May / 1)) + minutes(number);
-}
-
-/// What `making` makes, or what is there already.
-weir::Task<weir::Result<Relation>> make_or_open(const Database* database, std::string name,
-                                                weir::Task<weir::Result<Relation>> making) {
-  auto made = co_await std::move(making);
-  if (made || made.error() != view::Errc::already_exists) co_return made;
-  co_return co_await database->relation(std::move(name));
 }
 
 weir::Task<weir::Result<>> print(const Database* database, Relation moves, const char* what) {
@@ -65,11 +56,9 @@ weir::Task<weir::Result<>> run(weir::storage::Store* store,
   // [view]
   WEIR_CO_TRY(database, co_await Database::open(store, {.library = {.operators = registry}}));
   WEIR_CO_TRY(readings,
-              co_await make_or_open(&database, "readings",
-                                    database.create_table("readings", sensors::readings_schema())));
-  WEIR_CO_TRY(moves, co_await make_or_open(
-                         &database, "moves",
-                         database.create_view("moves", from(readings).apply("moved", {0.5}))));
+              co_await database.create_or_open_table("readings", sensors::readings_schema()));
+  auto moved = from(readings).apply("moved", {0.5});
+  WEIR_CO_TRY(moves, co_await database.create_or_open_view("moves", moved));
   // [/view]
 
   const std::vector<view::Row> first = {{"attic", minute(0), 20.0},

@@ -10,7 +10,6 @@
 
 #include <weir/flow/data/expression.hpp>
 #include <weir/flow/view/database.hpp>
-#include <weir/flow/view/errc.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
@@ -21,7 +20,6 @@ using data::col;
 using weir::Result;
 using weir::Task;
 using weir::flow::view::Database;
-using weir::flow::view::Errc;
 using weir::flow::view::Relation;
 using weir::flow::view::Snapshot;
 using weir::storage::Store;
@@ -43,24 +41,13 @@ struct Relations {
   Relation wanted;
 };
 
-/// What `making` makes, or what is there.
-Task<Result<Relation>> make_or_open(const Database* database, std::string name,
-                                    Task<Result<Relation>> making) {
-  auto made = co_await std::move(making);
-  if (made || made.error() != Errc::already_exists) co_return made;
-  co_return co_await database->relation(std::move(name));
-}
-
 // [relations]
 Task<Result<Relations>> open_relations(Database* database) {
-  WEIR_CO_TRY(orders, co_await make_or_open(database, "orders",
-                                            database->create_table("orders", orders_schema())));
+  WEIR_CO_TRY(orders, co_await database->create_or_open_table("orders", orders_schema()));
   auto large_orders = from(orders).filter(col("cents") >= 1000);
-  WEIR_CO_TRY(large, co_await make_or_open(database, "large",
-                                           database->create_view("large", large_orders)));
+  WEIR_CO_TRY(large, co_await database->create_or_open_view("large", large_orders));
   auto their_items = from(large).map({{"item", col("item")}}).distinct();
-  WEIR_CO_TRY(wanted, co_await make_or_open(database, "wanted",
-                                            database->create_view("wanted", their_items)));
+  WEIR_CO_TRY(wanted, co_await database->create_or_open_view("wanted", their_items));
   co_return Relations{orders, large, wanted};
 }
 // [/relations]

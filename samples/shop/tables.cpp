@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <weir/flow/data/expression.hpp>
-#include <weir/flow/view/errc.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace shop {
@@ -80,32 +79,21 @@ Plan totals_plan(const Relation& orders, const Relation& ledger) {
 }
 // [/views]
 
-/// What `making` makes, or what is there already.
-Task<Result<Relation>> make_or_open(const Database* database, std::string name,
-                                    Task<Result<Relation>> making) {
-  auto made = co_await std::move(making);
-  if (made || made.error() != weir::flow::view::Errc::already_exists) co_return made;
-  co_return co_await database->relation(std::move(name));
-}
-Task<Result<Relation>> table(Database* database, const char* name, SchemaRef schema) {
-  return make_or_open(database, name, database->create_table(name, std::move(schema)));
-}
-Task<Result<Relation>> view(Database* database, const char* name, Plan plan) {
-  return make_or_open(database, name, database->create_view(name, std::move(plan)));
-}
-
 }  // namespace
 
 Task<Result<Tables>> open_tables(Database* database, const weir::storage::Store* store) {
-  WEIR_CO_TRY(customers, co_await table(database, "customers", customers_schema()));
-  WEIR_CO_TRY(orders, co_await table(database, "orders", orders_schema()));
-  WEIR_CO_TRY(deliveries, co_await table(database, "deliveries", deliveries_schema()));
-  WEIR_CO_TRY(ledger, co_await table(database, "ledger", ledger_schema()));
-  WEIR_CO_TRY(paid, co_await view(database, "paid", paid_plan(orders)));
-  WEIR_CO_TRY(revenue, co_await view(database, "revenue", revenue_plan(paid)));
-  WEIR_CO_TRY(top_products, co_await view(database, "top_products", top_products_plan(paid)));
-  WEIR_CO_TRY(stock, co_await view(database, "stock", stock_plan(deliveries, paid)));
-  WEIR_CO_TRY(totals, co_await view(database, "totals", totals_plan(orders, ledger)));
+  WEIR_CO_TRY(customers, co_await database->create_or_open_table("customers", customers_schema()));
+  WEIR_CO_TRY(orders, co_await database->create_or_open_table("orders", orders_schema()));
+  WEIR_CO_TRY(deliveries,
+              co_await database->create_or_open_table("deliveries", deliveries_schema()));
+  WEIR_CO_TRY(ledger, co_await database->create_or_open_table("ledger", ledger_schema()));
+  WEIR_CO_TRY(paid, co_await database->create_or_open_view("paid", paid_plan(orders)));
+  WEIR_CO_TRY(revenue, co_await database->create_or_open_view("revenue", revenue_plan(paid)));
+  WEIR_CO_TRY(top_products,
+              co_await database->create_or_open_view("top_products", top_products_plan(paid)));
+  WEIR_CO_TRY(stock, co_await database->create_or_open_view("stock", stock_plan(deliveries, paid)));
+  WEIR_CO_TRY(totals,
+              co_await database->create_or_open_view("totals", totals_plan(orders, ledger)));
   for (const Relation& made : {paid, revenue, top_products, stock, totals}) {
     WEIR_CO_TRY_VOID(co_await database->fresh(made, store->version()));
   }

@@ -99,8 +99,8 @@ Task<> give_back_claims(const workflow::Engine* engine, std::vector<Handle> hand
     static_cast<void>(co_await engine->delay(handle, engine->time()));
 }
 
-void write_claimed(JsonWriter& json, const Claimed& claimed) {
-  json.begin_object().key("handle").text(print_handle(claimed.handle));
+void write_claimed(JsonWriter& json, const Claimed& claimed, const std::string& secret) {
+  json.begin_object().key("handle").text(print_handle(claimed.handle, secret));
   json.key("execution").text(to_string(claimed.handle.execution));
   json.key("kind").text(claimed.spec.kind).key("payload");
   write_payload(json, claimed.spec.payload);
@@ -124,10 +124,11 @@ void write_claimed(JsonWriter& json, const Claimed& claimed) {
 Task<Response> claim_executions(const Call* call) {
   WEIR_CO_TRY(engine, engine_of(call));
   WEIR_CO_TRY(body, read_claim(call));
+  WEIR_CO_TRY(secret, co_await call->core->handle_secret.get());
   WEIR_CO_TRY(claims, co_await claim_or_wait(call, std::move(body)));
   Response response = answer_object([&](JsonWriter& json) {
     json.key("claims").begin_array();
-    for (const Claimed& claimed : claims) write_claimed(json, claimed);
+    for (const Claimed& claimed : claims) write_claimed(json, claimed, secret);
     json.end_array();
   });
   if (claims.empty()) co_return response;
@@ -142,9 +143,10 @@ template <class Take>
 Task<Outcome<Handle>> read_held(const Call* call, Take take) {
   WEIR_CO_TRY_VOID(engine_of(call));
   WEIR_CO_TRY(document, parse_body(call));
+  WEIR_CO_TRY(secret, co_await call->core->handle_secret.get());
   Handle handle;
   JsonFields fields(document.root());
-  take(fields.required("handle", handle));
+  take(fields.required("handle", HandleField{&handle, secret}));
   if (auto refused = fields.finish()) co_return *std::move(refused);
   if (auto refused = co_await check_execution(call, handle.execution))
     co_return *std::move(refused);

@@ -157,14 +157,11 @@ Task<bool> Connection::answer() {
   const TimePoint begun = now();
   const Response response = co_await respond(&dispatch);
   const bool keeps_alive = request.keeps_alive && !drain_.is_cancelled();
-  const bool is_heard = !response.undo || !stream_->has_hung_up();
-  if (is_heard) {
-    append_response(output_, response,
-                    {.is_head = request.method() == "HEAD",
-                     .is_http_1_0 = request.is_http_1_0,
-                     .keeps_alive = keeps_alive,
-                     .date = date()});
-  }
+  append_response(output_, response,
+                  {.is_head = request.method() == "HEAD",
+                   .is_http_1_0 = request.is_http_1_0,
+                   .keeps_alive = keeps_alive,
+                   .date = date()});
   tell(*core_, {.request = &request,
                 .route = dispatch.route(),
                 .caller = &dispatch.caller(),
@@ -176,12 +173,19 @@ Task<bool> Connection::answer() {
     co_return false;
   }
   if (response.undo) {
-    if (is_heard && co_await flush()) co_return keeps_alive;
+    if (co_await is_heard()) co_return keeps_alive;
     co_await response.undo();
     co_return false;
   }
   if (output_.size() > output_bytes_max && !co_await flush()) co_return false;
   co_return keeps_alive;
+}
+
+/// Who sends nothing more may have gone, or wait for this answer.
+Task<bool> Connection::is_heard() {
+  const bool may_have_gone = stream_->has_hung_up();
+  if (!co_await flush()) co_return false;
+  co_return !may_have_gone || co_await stream_->arrived(limits_.write_time);
 }
 
 Task<> Connection::serve_subscriber(std::shared_ptr<NewSubscription> wanted) {

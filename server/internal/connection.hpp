@@ -48,6 +48,8 @@ class Connection final : public Actor<CheckTime, Drain, News> {
   /// False if the connection is not to be used any more.
   Task<bool> answer();
   Task<Response> respond(Dispatch* dispatch);
+  /// Writes what there is to write. False if nobody gets it.
+  Task<bool> is_heard();
   Task<> serve_subscriber(std::shared_ptr<NewSubscription> wanted);
   /// Of a route that may take long.
   Task<Response> run_watched(Dispatch* dispatch);

@@ -10,6 +10,7 @@
 #include <weir/server/gateway.hpp>
 #include <weir/server/internal/access.hpp>
 #include <weir/server/internal/feed.hpp>
+#include <weir/server/internal/handle_secret.hpp>
 #include <weir/server/internal/network.hpp>
 #include <weir/server/internal/relation_cache.hpp>
 #include <weir/server/internal/router.hpp>
@@ -49,6 +50,7 @@ struct GatewayCore : std::enable_shared_from_this<GatewayCore> {
 
   RelationCache relations;
   Feeds feeds;
+  HandleSecret handle_secret;
 
   std::atomic<std::size_t> connections{0};
   std::atomic<std::size_t> subscriptions{0};  // over WebSockets

@@ -1,8 +1,6 @@
 #include <weir/server/internal/handle_text.hpp>
 
-#include <algorithm>
-
-#include <weir/server/internal/access.hpp>
+#include <weir/flow/workflow/signature.hpp>
 #include <weir/server/internal/base64.hpp>
 
 namespace weir::server::internal {
@@ -11,9 +9,9 @@ using flow::workflow::Handle;
 
 namespace {
 
-constexpr char handle_version = 1;
-constexpr std::size_t checksum_bytes = 8;
-constexpr std::size_t handle_bytes = 1 + 2 + 16 + 4 + 8 + 8 + checksum_bytes;
+constexpr char handle_version = 2;
+constexpr std::size_t signature_bytes = 16;
+constexpr std::size_t handle_bytes = 1 + 2 + 16 + 4 + 8 + 8 + signature_bytes;
 
 template <class T>
 void put(std::string& bytes, T number) {
@@ -30,30 +28,30 @@ T take(std::string_view& bytes) {
   return number;
 }
 
-std::string checksum(std::string_view bytes) {
-  return hash_secret("weir handle", bytes).substr(0, checksum_bytes);
+std::string signature_of(std::string_view bytes, std::string_view secret) {
+  return flow::workflow::sign(secret, bytes).substr(0, signature_bytes);
 }
 
 }  // namespace
 
-std::string print_handle(const Handle& handle) {
+std::string print_handle(const Handle& handle, std::string_view secret) {
   std::string bytes(1, handle_version);
   put(bytes, handle.execution.partition.number);
   for (const std::uint8_t byte : handle.execution.uuid.bytes) bytes += static_cast<char>(byte);
   put(bytes, handle.attempt);
   put(bytes, handle.epoch);
   put(bytes, handle.store);
-  return encode_base64(bytes + checksum(bytes), Base64::url);
+  return encode_base64(bytes + signature_of(bytes, secret), Base64::url);
 }
 
-std::optional<Handle> parse_handle(std::string_view text) {
+std::optional<Handle> parse_handle(std::string_view text, std::string_view secret) {
   const auto decoded = decode_base64(text, Base64::url);
   if (!decoded || decoded->size() != handle_bytes || decoded->front() != handle_version)
     return std::nullopt;
   std::string_view bytes(*decoded);
-  const std::string_view sum = bytes.substr(bytes.size() - checksum_bytes);
-  bytes.remove_suffix(checksum_bytes);
-  if (checksum(bytes) != sum) return std::nullopt;
+  const std::string_view signature = bytes.substr(bytes.size() - signature_bytes);
+  bytes.remove_suffix(signature_bytes);
+  if (!flow::workflow::are_same(signature_of(bytes, secret), signature)) return std::nullopt;
   bytes.remove_prefix(1);
   Handle handle;
   handle.execution.partition.number = take<std::uint16_t>(bytes);
@@ -64,12 +62,12 @@ std::optional<Handle> parse_handle(std::string_view text) {
   return handle;
 }
 
-Refused read_json(const JsonReader& json, Handle& to) {
+Refused read_json(const JsonReader& json, HandleField to) {
   auto text = json.text();
   if (!text) return std::move(text).error();
-  const auto handle = parse_handle(*text);
+  const auto handle = parse_handle(*text, to.secret);
   if (!handle) return json.refuse("malformed_handle", "this is no handle that was given here");
-  to = *handle;
+  *to.handle = *handle;
   return std::nullopt;
 }
 

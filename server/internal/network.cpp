@@ -1,6 +1,8 @@
 #include <weir/server/internal/network.hpp>
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
 #include <optional>
 #include <utility>
@@ -30,6 +32,7 @@ using SocketAcceptor = asio::basic_socket_acceptor<tcp, Executor>;
 using TlsContext = asio::ssl::context;
 
 constexpr Duration hang_up_period = std::chrono::milliseconds(500);
+constexpr Duration arrival_period = std::chrono::milliseconds(5);
 
 std::string print(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
@@ -45,6 +48,7 @@ class SocketStream : public Stream {
     const tcp::endpoint endpoint = socket_.remote_endpoint(ignored);
     if (!ignored) peer_ = print(endpoint);
     static_cast<void>(socket_.set_option(tcp::no_delay(true), ignored));
+    static_cast<void>(socket_.non_blocking(true, ignored));
   }
 
   void cancel() noexcept override {
@@ -55,9 +59,18 @@ class SocketStream : public Stream {
     ErrorCode ignored;
     static_cast<void>(socket_.close(ignored));
   }
-  bool has_hung_up() noexcept override {
-    pollfd seen{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
-    return ::poll(&seen, 1, 0) > 0;
+  bool has_hung_up() noexcept override { return shows(POLLRDHUP); }
+  /// Bytes that the other side has acknowledged are in its hands. Who has closed its socket
+  /// acknowledges none: its system resets the connection.
+  Task<Result<>> arrived(Duration time) override {
+    for (Duration waited = {}; waited < time; waited += arrival_period) {
+      int under_way = 0;
+      const bool is_known = ::ioctl(socket_.native_handle(), SIOCOUTQ, &under_way) == 0;
+      if (!is_known || shows(0)) break;
+      if (under_way == 0) co_return {};
+      WEIR_CO_TRY_VOID(co_await sleep_for(arrival_period));
+    }
+    co_return Error(std::make_error_code(std::errc::connection_reset));
   }
   /// The first bytes to come, or the end, wake it. What has come is not read here, and would wake
   /// it again and again: from then on it looks now and then.
@@ -69,6 +82,11 @@ class SocketStream : public Stream {
   std::string peer() const override { return peer_; }
 
  protected:
+  /// Whether something has happened to the socket: one of these events, or its end.
+  bool shows(short events) noexcept {
+    pollfd seen{.fd = socket_.native_handle(), .events = events, .revents = 0};
+    return ::poll(&seen, 1, 0) > 0;
+  }
   Result<> finish_socket() {
     ErrorCode error;
     static_cast<void>(socket_.shutdown(tcp::socket::shutdown_send, error));
@@ -88,10 +106,18 @@ class PlainStream final : public SocketStream {
   Task<Result<std::size_t>> read(char* data, std::size_t size) override {
     co_return co_await socket_.async_read_some(asio::buffer(data, size), use_task);
   }
+  /// Most answers fit into what the system keeps for the client: nobody waits for those.
   Task<Result<>> write(std::string_view bytes) override {
     while (!bytes.empty()) {
-      WEIR_CO_TRY(count, co_await socket_.async_write_some(asio::buffer(bytes.data(), bytes.size()),
-                                                           use_task));
+      ErrorCode error;
+      const auto rest = asio::buffer(bytes.data(), bytes.size());
+      std::size_t count = socket_.write_some(rest, error);
+      if (error == asio::error::would_block) {
+        WEIR_CO_TRY(written, co_await socket_.async_write_some(rest, use_task));
+        count = written;
+      } else if (error) {
+        co_return Error(std::error_code(error));
+      }
       bytes.remove_prefix(count);
     }
     co_return {};

@@ -30,8 +30,11 @@ class Stream {
   /// Ends what is waited for, with an error.
   virtual void cancel() noexcept = 0;
   virtual void close() noexcept = 0;
-  /// Whether nothing more can come from the other side.
+  /// Whether nothing more can come from the other side. It may still listen.
   virtual bool has_hung_up() noexcept = 0;
+  /// Waits until the other side has taken all that was written. An error if it does not listen any
+  /// more, or has not taken it in time.
+  virtual Task<Result<>> arrived(Duration time) = 0;
   /// Waits for that, while nothing is read. An error if the wait is cancelled.
   virtual Task<Result<>> hung_up() = 0;
   /// `127.0.0.1:4711`.

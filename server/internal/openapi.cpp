@@ -5,6 +5,7 @@
 
 #include <weir/server/internal/json_writer.hpp>
 #include <weir/server/internal/router.hpp>
+#include <weir/server/internal/schema_notation.hpp>
 #include <weir/server/internal/schemas.hpp>
 
 namespace weir::server::internal {
@@ -17,10 +18,6 @@ std::string lower(std::string_view text) {
   return lowered;
 }
 
-void write_reference(JsonWriter& json, std::string_view schema) {
-  json.begin_object().key("$ref").text("#/components/schemas/" + std::string(schema)).end_object();
-}
-
 /// A body of one type with a schema, or with none.
 void write_content(JsonWriter& json, std::string_view type, std::string_view schema) {
   json.key("content").begin_object().key(type.substr(0, type.find(';'))).begin_object();
@@ -31,27 +28,6 @@ void write_content(JsonWriter& json, std::string_view type, std::string_view sch
     write_reference(json, schema);
   }
   json.end_object().end_object();
-}
-
-/// On one line, with its references written out.
-std::string expanded(std::string_view schema) {
-  std::string text;
-  while (!schema.empty()) {
-    if (schema.starts_with("\"@")) {
-      const std::size_t end = schema.find('"', 2);
-      JsonWriter json(&text);
-      write_reference(json, schema.substr(2, end - 2));
-      schema.remove_prefix(end + 1);
-      continue;
-    }
-    if (schema.front() == '\n') {
-      schema.remove_prefix(std::min(schema.find_first_not_of("\n "), schema.size()));
-    } else {
-      text += schema.front();
-      schema.remove_prefix(1);
-    }
-  }
-  return text;
 }
 
 void write_parameters(JsonWriter& json, const Route& route) {
@@ -135,8 +111,9 @@ std::string print_openapi(const std::vector<Route>& routes) {
   json.key("securitySchemes").begin_object().key("bearer").begin_object();
   json.key("type").text("http").key("scheme").text("bearer").end_object().end_object();
   json.key("schemas").begin_object();
-  for (const auto group : {schemas(), workflow_schemas(), claim_schemas()})
-    for (const auto& [name, schema] : group) json.key(name).raw(expanded(schema));
+  for (const auto& [name, schema] :
+       expand_schemas({schemas(), workflow_schemas(), claim_schemas()}))
+    json.key(name).raw(schema);
   json.end_object().end_object().end_object();
   return text;
 }

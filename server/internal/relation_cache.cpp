@@ -35,6 +35,13 @@ Task<Result<flow::view::Relation>> RelationCache::find(std::string name) {
   co_return relation;
 }
 
+std::optional<flow::view::Relation> RelationCache::find_known(std::string_view name) {
+  const storage::Version newest = store_->version();
+  const std::scoped_lock hold(mutex_);
+  const auto found = seen_ >= newest ? known_.find(name) : known_.end();
+  return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
 Task<> RelationCache::catch_up() {
   const storage::Version newest = store_->version();
   storage::Version seen;

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weir/flow/view/database.hpp>
@@ -24,6 +26,8 @@ class RelationCache {
 
   /// As `Database::relation`.
   Task<Result<flow::view::Relation>> find(std::string name);
+  /// The same without asking anybody; none if that is not possible.
+  std::optional<flow::view::Relation> find_known(std::string_view name);
 
  private:
   /// Forgets what changes of the catalog have made old.

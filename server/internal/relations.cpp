@@ -28,6 +28,13 @@ Problem unknown(Wanted wanted, const std::string& name) {
           .detail = std::string("there is no ") + what + " '" + name + "'"};
 }
 
+Outcome<Relation> as_wanted(Result<Relation> found, Wanted wanted, const std::string& name) {
+  if (!found && found.error() == view::Errc::unknown_relation) return unknown(wanted, name);
+  if (!found) return found.error();
+  if (found->is_view() != (wanted == Wanted::view)) return unknown(wanted, name);
+  return *std::move(found);
+}
+
 /// Where a page begins, and how long it is.
 struct Page {
   std::uint64_t limit;
@@ -148,11 +155,9 @@ Parameter wait_parameter() {
 Task<Outcome<Relation>> find_relation(const Call* call, Wanted wanted) {
   const std::string name = call->parameter(wanted == Wanted::table ? "table" : "view");
   if (!call->caller.sees(name)) co_return unknown(wanted, name);
-  auto found = co_await call->core->relations.find(name);
-  if (!found && found.error() == view::Errc::unknown_relation) co_return unknown(wanted, name);
-  if (!found) co_return found.error();
-  if (found->is_view() != (wanted == Wanted::view)) co_return unknown(wanted, name);
-  co_return *std::move(found);
+  if (auto known = call->core->relations.find_known(name))
+    co_return as_wanted(*std::move(known), wanted, name);
+  co_return as_wanted(co_await call->core->relations.find(name), wanted, name);
 }
 
 Task<Outcome<std::vector<Relation>>> list_relations(const Call* call, Wanted wanted) {

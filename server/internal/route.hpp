@@ -50,6 +50,8 @@ struct Route {
   /// The status is 201.
   bool creates = false;
   Handler handle = nullptr;
+  /// Of the path, for the router to fill in.
+  std::vector<std::string_view> segments = {};
 };
 
 /// A request that is about to be answered.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include <weir/runtime/check.hpp>
 #include <weir/server/internal/gateway_core.hpp>
 
 namespace weir::server::internal {
@@ -41,16 +42,29 @@ std::vector<std::string_view> split_path(std::string_view path) {
 
 bool is_parameter(std::string_view segment) noexcept { return segment.starts_with('{'); }
 
+/// `/api/v1/views/...`: the third one tells, and is no parameter.
+Router::Key Router::key_of(const std::vector<std::string_view>& segments) noexcept {
+  return {segments.size(), segments.size() < 3 ? std::string_view() : segments[2]};
+}
+
 Router::Router(std::vector<Route> routes) : routes_(std::move(routes)) {
-  for (const Route& route : routes_) patterns_.push_back(split_path(route.path));
+  for (std::size_t index = 0; index < routes_.size(); ++index) {
+    Route& route = routes_[index];
+    route.segments = split_path(route.path);
+    const Key key = key_of(route.segments);
+    check(!is_parameter(key.second), "the third segment of a path is a word");
+    by_key_[key].push_back(index);
+  }
 }
 
 Router::Match Router::find(std::string_view method, const Target& target) const {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   Match match;
-  for (std::size_t index = 0; index < routes_.size(); ++index) {
-    if (!matches(patterns_[index], target.segments)) continue;
+  const auto found = by_key_.find(key_of(target.segments));
+  if (found == by_key_.end()) return match;
+  for (const std::size_t index : found->second) {
     const Route& route = routes_[index];
+    if (!matches(route.segments, target.segments)) continue;
     if (route.method == wanted) {
       match.route = &route;
       return match;
@@ -63,9 +77,8 @@ Router::Match Router::find(std::string_view method, const Target& target) const 
 }
 
 std::string_view Call::encoded(std::string_view name) const {
-  const auto pattern = split_path(route->path);
-  for (std::size_t index = 0; index < pattern.size(); ++index) {
-    const std::string_view segment = pattern[index];
+  for (std::size_t index = 0; index < route->segments.size(); ++index) {
+    const std::string_view segment = route->segments[index];
     if (is_parameter(segment) && segment.substr(1, segment.size() - 2) == name)
       return target.segments[index];
   }
@@ -157,7 +170,7 @@ std::optional<Response> Dispatch::check_caller() {
 std::optional<Response> Dispatch::check_form() const {
   const Route& route = *call_.route;
   for (const std::string_view segment : call_.target.segments) {
-    if (!decode_percent(segment)) {
+    if (!is_encoded_utf8(segment)) {
       return Problem{.status = 400,
                      .code = "malformed_target",
                      .detail = "a part of the path is not UTF-8, or a % in it is wrong"};

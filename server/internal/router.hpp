@@ -1,8 +1,10 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <weir/server/internal/route.hpp>
@@ -26,8 +28,12 @@ class Router {
   const std::vector<Route>& routes() const noexcept { return routes_; }
 
  private:
+  /// Routes that could have a path: as long, and about the same.
+  using Key = std::pair<std::size_t, std::string_view>;
+  static Key key_of(const std::vector<std::string_view>& segments) noexcept;
+
   std::vector<Route> routes_;
-  std::vector<std::vector<std::string_view>> patterns_;  // segments of their paths
+  std::map<Key, std::vector<std::size_t>> by_key_;  // in their order
 };
 
 /// Of a path that begins with `/`.

@@ -77,6 +77,11 @@ std::optional<std::string> decode_percent(std::string_view text, bool plus_is_sp
   return decoded;
 }
 
+bool is_encoded_utf8(std::string_view text) {
+  if (text.find('%') == std::string_view::npos) return flow::data::is_utf8(text);
+  return decode_percent(text).has_value();
+}
+
 std::string encode_percent(std::string_view text) {
   constexpr std::string_view hex = "0123456789ABCDEF";
   std::string encoded;

@@ -25,6 +25,8 @@ Outcome<Target> parse_target(std::string_view text);
 
 /// With `%41` as `A`; nothing if that is malformed or not UTF-8.
 std::optional<std::string> decode_percent(std::string_view text, bool plus_is_space = false);
+/// Whether `decode_percent` gives something.
+bool is_encoded_utf8(std::string_view text);
 /// All but letters, digits and `-._~` as `%41`.
 std::string encode_percent(std::string_view text);
 

@@ -315,6 +315,27 @@ def top(program, directory):
             expect(all(len(line) <= 40 for line in plain.splitlines()), "does not fit", plain)
 
 
+def complete_in_zsh(weir, directory, cases):
+    """The function that zsh calls, with what it is given there; and that zsh knows it."""
+
+    def run(script):
+        done = subprocess.run(["zsh", "-f", "-c", script], stdout=subprocess.PIPE, text=True,
+                              env=weir.environment, cwd=directory, check=True)
+        return done.stdout.split()
+
+    known = run("autoload -U compinit; compinit -D -u; source <(weir completion zsh); print ${_comps[weir]}")
+    expect(known == ["_weir"], f"zsh does not know it: {known}")
+    stubs = ('compdef() {}; compadd() { print -l -- "${(@P)2}" }; '
+             '_files() { print -- ":files" "$@" }; source <(weir completion zsh); ')
+    for words, expected in (*cases,
+                            (["weir", "verify", "--directory", "sto"], [":files", "-/"]),
+                            (["weir", "tables", "nothing of that kind"], []),
+                            (["weir", "completion", ""], ["bash", "zsh"])):
+        quoted = " ".join(f"'{word}'" for word in words)
+        found = run(f"{stubs} words=({quoted}); CURRENT={len(words)}; _weir")
+        expect(found == expected, f"zsh: {words}: {found}, not {expected}")
+
+
 def completion(program, directory):
     """bash and zsh complete subcommands, options, their values, and names that a server knows."""
     with Served(program, make_shop(program, directory)) as weir:
@@ -328,12 +349,13 @@ def completion(program, directory):
                                   env=weir.environment, cwd=directory, check=True)
             return done.stdout.split()
 
-        for words, expected in ((["weir", "ta"], ["tables"]),
-                                (["weir", "views", "re"], ["resume", "rebuild", "revenue"]),
-                                (["weir", "tables", "or"], ["orders"]),
-                                (["weir", "views", "skip", "to"], ["top_products", "totals"]),
-                                (["weir", "tables", "orders", "--li"], ["--limit"]),
-                                (["weir", "actors", "--sort", "ma"], ["mailbox"]),
+        everywhere = ((["weir", "ta"], ["tables"]),
+                      (["weir", "views", "re"], ["resume", "rebuild", "revenue"]),
+                      (["weir", "tables", "or"], ["orders"]),
+                      (["weir", "views", "skip", "to"], ["top_products", "totals"]),
+                      (["weir", "tables", "orders", "--li"], ["--limit"]),
+                      (["weir", "actors", "--sort", "ma"], ["mailbox"]))
+        for words, expected in (*everywhere,
                                 (["weir", "actors", "--sort", "=", "ma"], ["mailbox"]),
                                 (["weir", "verify", "--directory", "sto"], ["store"]),
                                 (["weir", "restore", "sto"], ["store"]),
@@ -345,8 +367,7 @@ def completion(program, directory):
         weir.refused(2, "shell", "completion", "fish")
         expect("compdef" in weir.json("completion", "zsh")["script"], "no script for zsh")
         if shutil.which("zsh"):
-            weir.environment["WEIR_SCRIPT"] = weir.text("completion", "zsh")
-            subprocess.run(["zsh", "-n", "-c", weir.environment["WEIR_SCRIPT"]], check=True)
+            complete_in_zsh(weir, directory, everywhere)
         help_text = weir.text("--help")
         for name in listed:
             expect(re.search(rf"^  {name} ", help_text, re.M) and "--json" in weir.text(name, "--help")

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -401,6 +403,113 @@ TEST(Asio, AFunctionThatThrowsInTheContextDoesNotEndTheProcess) {
   ::testing::internal::CaptureStderr();
   asio::post(io_context(system), [] { throw std::runtime_error("posted"); });
   EXPECT_EQ(*system.run(greet(&io_context(system))), "hello");
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("posted"), std::string::npos);
+}
+
+// Back and forth, so often that workers look for I/O themselves.
+struct Bounce {
+  using Reply = int;
+  int rounds;
+};
+class Bouncer final : public Actor<Bounce> {
+ public:
+  Task<Result<int>> on(Bounce bounce) {
+    WEIR_CO_TRY(pair, co_await connect(&io_context(system())));
+    char sent = 0;
+    char received = 0;
+    int right = 0;
+    for (int round = 0; round < bounce.rounds; ++round) {
+      sent = static_cast<char>(round);
+      auto& from = round % 2 == 0 ? pair.near : pair.far;
+      auto& to = round % 2 == 0 ? pair.far : pair.near;
+      WEIR_CO_TRY_VOID(co_await asio::async_write(from, asio::buffer(&sent, 1), use_task));
+      WEIR_CO_TRY_VOID(co_await asio::async_read(to, asio::buffer(&received, 1), use_task));
+      right += received == sent ? 1 : 0;
+    }
+    co_return right;
+  }
+};
+
+Task<int> bounce_all(ActorSystem* system, int bouncers, int rounds) {
+  struct One {
+    static Task<> run(ActorSystem* system, int rounds, int* right) {
+      auto bouncer = system->spawn<Bouncer>();
+      *right += (co_await bouncer.ask<Bounce>(rounds).within(forever)).value();
+    }
+  };
+  int right = 0;
+  TaskScope scope;
+  for (int i = 0; i < bouncers; ++i) scope.spawn(One::run(system, rounds, &right));
+  co_await scope.join();
+  co_return right;
+}
+
+TEST(Asio, NothingIsLostWhoeverLooksForIt) {
+  ActorSystem system(quiet());
+  const int rounds = testing::scaled(2000);
+  for (int pause = 0; pause < 20; ++pause) {
+    EXPECT_EQ(system.run(bounce_all(&system, 8, rounds / 20)), 8 * (rounds / 20));
+    // With nobody at work, the thread of I/O waits again.
+    EXPECT_EQ(*system.run(greet(&io_context(system))), "hello");
+  }
+}
+
+struct Hold {};
+class Holder final : public Actor<Hold> {
+ public:
+  Holder(Event* begun, Event* end) : begun_(begun), end_(end) {}
+  void on(Hold) {
+    begun_->set();
+    end_->wait();
+  }
+
+ private:
+  Event* begun_;
+  Event* end_;
+};
+
+TEST(Asio, GoesOnWhileAHandlerHoldsItsWorker) {
+  auto options = quiet();
+  options.threads = 2;
+  ActorSystem system(std::move(options));
+  for (int round = 0; round < testing::scaled(20); ++round) {
+    EXPECT_EQ(system.run(bounce_all(&system, 4, 100)), 400);
+    Event begun;
+    Event end;
+    auto holder = system.spawn<Holder>(&begun, &end);
+    holder.send<Hold>();
+    begun.wait();
+    EXPECT_EQ(system.run(bounce_all(&system, 4, 100)), 400);
+    end.set();
+    holder.stop();
+    await_end(system, holder);
+  }
+}
+
+struct Count {};
+class Counter final : public Actor<Count> {
+ public:
+  explicit Counter(std::atomic<int>* count) : count_(count) {}
+  void on(Count) { count_->fetch_add(1); }
+
+ private:
+  std::atomic<int>* count_;
+};
+
+TEST(Asio, WhatIsPostedMayThrowAndSendWhereverItRuns) {
+  std::atomic<int> count = 0;
+  ActorSystem system(quiet());
+  ::testing::internal::CaptureStderr();
+  auto counter = system.spawn<Counter>(SpawnOptions{.mailbox_capacity = unbounded}, &count);
+  const int posted = testing::scaled(1000);
+  for (int i = 0; i < posted; ++i) {
+    asio::post(io_context(system), [counter, i] {
+      EXPECT_TRUE(counter.send<Count>());
+      if (i % 100 == 0) throw std::runtime_error("posted");
+    });
+    if (i % 10 == 0) EXPECT_EQ(system.run(bounce_all(&system, 2, 2)), 4);
+  }
+  while (count.load() < posted) std::this_thread::yield();
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("posted"), std::string::npos);
 }
 

@@ -128,8 +128,7 @@ TEST_F(ClaimApi, WhatIsClaimedForWhoHasHungUpIsGivenBack) {
       // The request is complete only when nobody is there any more.
       id = create();
       gone->send(request.substr(0, request.size() - 1));
-      gone->send_and_finish(request.substr(request.size() - 1));
-      EXPECT_EQ(gone->receive_all(), "");
+      gone->send_and_leave(request.substr(request.size() - 1));
     } else {
       gone->send(request);
       gone.reset();
@@ -140,6 +139,24 @@ TEST_F(ClaimApi, WhatIsClaimedForWhoHasHungUpIsGivenBack) {
     EXPECT_EQ(text_at(claimed, "/claims/0/attempt"), "0") << "the attempt goes on";
     say("complete", handle_of(claimed));
   }
+}
+
+// It may have gone: so it does not wait, but it gets what is there.
+TEST_F(ClaimApi, WhoSendsNothingMoreStillClaims) {
+  const std::string request =
+      request_text(R"({"worker":"w","wait_seconds":60,"lease_seconds":3600})");
+  for (int round = 0; round < 30; ++round) {
+    const std::string id = create();
+    const auto client = connect();
+    client->send_and_finish(request);
+    const Reply claimed = client->receive();
+    ASSERT_EQ(text_at(claimed, "/claims/0/execution"), id) << round;
+    EXPECT_EQ(client->receive_all(), "");
+    EXPECT_EQ(say("complete", handle_of(claimed)).status, 204);
+  }
+  const auto client = connect();
+  client->send_and_finish(request);
+  EXPECT_EQ(client->receive().body, R"({"claims":[]})");
 }
 
 TEST_F(ClaimApi, WhoWaitsIsLetGoWhenTheGatewayStops) {
@@ -262,12 +279,13 @@ TEST_F(ClaimApi, AnOperatorApprovesOrResumes) {
 TEST_F(ClaimApi, AHandleIsOpaqueAndNothingElseIsOne) {
   create();
   const std::string handle = handle_of(claim());
-  const Handle parsed = internal::parse_handle(handle).value();
-  EXPECT_EQ(internal::print_handle(parsed), handle);
+  const std::string secret = run(engine().handle_secret()).value();
+  const Handle parsed = internal::parse_handle(handle, secret).value();
+  EXPECT_EQ(internal::print_handle(parsed, secret), handle);
   for (std::size_t at = 0; at < handle.size(); ++at) {
     std::string tampered = handle;
     tampered[at] = tampered[at] == 'A' ? 'B' : 'A';
-    EXPECT_FALSE(internal::parse_handle(tampered)) << at;
+    EXPECT_FALSE(internal::parse_handle(tampered, secret)) << at;
   }
   EXPECT_EQ(refusal(say("complete", "")), "422 malformed_handle /handle");
   EXPECT_EQ(refusal(say("complete", handle + "A")), "422 malformed_handle /handle");
@@ -275,10 +293,32 @@ TEST_F(ClaimApi, AHandleIsOpaqueAndNothingElseIsOne) {
   EXPECT_EQ(refusal(post("/api/v1/claims/complete", R"({"handle":7})")), "422 wrong_type /handle");
   Handle foreign = parsed;
   ++foreign.store;
-  EXPECT_EQ(refusal(say("complete", internal::print_handle(foreign))), "422 malformed_handle ");
+  EXPECT_EQ(refusal(say("complete", internal::print_handle(foreign, secret))),
+            "422 malformed_handle ");
   Handle unknown = parsed;
   unknown.execution.uuid.bytes[0] ^= 1;
-  EXPECT_EQ(refusal(say("complete", internal::print_handle(unknown))), "404 not_found ");
+  EXPECT_EQ(refusal(say("complete", internal::print_handle(unknown, secret))), "404 not_found ");
+}
+
+TEST_F(ClaimApi, WhoKnowsAllOfAHandleButTheSecretCannotMakeIt) {
+  create();
+  const std::string handle = handle_of(claim());
+  const std::string secret = run(engine().handle_secret()).value();
+  const Handle parsed = internal::parse_handle(handle, secret).value();
+  for (const std::string& guessed : {std::string(), std::string(32, '\0'), secret + "x"}) {
+    EXPECT_EQ(refusal(say("complete", internal::print_handle(parsed, guessed))),
+              "422 malformed_handle /handle");
+  }
+  EXPECT_EQ(say("complete", handle).status, 204);
+}
+
+TEST_F(ClaimApi, AHandleIsGoodWithAnotherGatewayOnTheSameStore) {
+  const std::string id = create();
+  const std::string handle = handle_of(claim());
+  let_go();
+  start();
+  EXPECT_EQ(say("complete", handle).status, 204);
+  EXPECT_EQ(seen(id, "/state"), "completed");
 }
 
 TEST_F(ClaimApi, RefusesWhatIsWrongAndNamesItsPlace) {

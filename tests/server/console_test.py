@@ -488,6 +488,39 @@ def tokens(bench):
         expect_no_complaints(page, ("401", "403"))
 
 
+def follow(bench):
+    """A page keeps the rows of a view by what docs/gateway.md says, also when it was cut off."""
+    with bench.server("--tokens") as server:
+        url, reader = server.find(r"url (\S+)"), server.find(r"token (reader\S+)")
+        page = bench.open(url)
+        page.wait_for("document.getElementById('sign-in').open")
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "support", "follow.js"), encoding="utf-8") as file:
+            page.evaluate(f"{file.read()}\n window.follow = follow; true")
+        page.evaluate("""(() => {
+          window.sockets = [];
+          window.resume = null;
+          window.WebSocket = class extends WebSocket {
+            constructor(address, protocols) {
+              super(resume ? address.replace(/resume=.*/, `resume=${resume}`) : address, protocols);
+              sockets.push(this);
+            }
+          };
+          return true;
+        })()""")
+        address = url.replace("http", "ws", 1) + "/api/v1/tables/orders"
+        page.evaluate(f"window.rows = follow('{address}', '{reader}', (row) => row.id); true")
+        page.wait_for("rows.size === 2000 && rows.get(2000).cents === 20000")
+        server.tell("break")
+        page.wait_for("rows.size === 2001")
+        # Cut off, and then with a token that is refused: it is not tried for ever.
+        for missed, resume in ((1, "null"), (2, "'w1.999.1'")):
+            page.evaluate(f"window.resume = {resume}; sockets.at(-1).close(); true")
+            server.tell("break")
+            page.wait_for(f"rows.size === {2001 + missed}")
+        expect(page.evaluate("sockets.some((socket) => socket.url.endsWith('resume=w1.999.1'))"), "no refusal")
+
+
 def picture(bench):
     """No test: makes docs/console.png."""
     with bench.shop("--port", "0") as shop:
@@ -498,7 +531,7 @@ def picture(bench):
         bench.picture(page, "console")
 
 
-CHECKS = {check.__name__: check for check in (live, layout, keyboard, restart, quarantine, backfill, workflow, modules, tokens, picture)}
+CHECKS = {check.__name__: check for check in (live, layout, keyboard, restart, quarantine, backfill, workflow, modules, tokens, follow, picture)}
 
 
 def main():

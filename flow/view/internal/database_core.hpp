@@ -29,6 +29,8 @@ struct DatabaseCore {
   std::unique_ptr<FlowMetrics> metrics = {};  // null without telemetry
 };
 
+/// As `Database::relation`.
+Task<Result<Relation>> open_relation(std::shared_ptr<const DatabaseCore> core, std::string name);
 /// As `Database::fresh`.
 Task<Result<storage::Version>> wait_until_fresh(std::shared_ptr<DatabaseCore> core, Relation view,
                                                 storage::Version version);

@@ -51,6 +51,7 @@ Result<SignalEffect> signal(Draft& draft, const NewSignal& signal, const std::st
 Result<SignalEffect> approve(Draft& draft, const NewSignal& signal);
 /// Whatever it waits for.
 Result<> resume(Draft& draft, const ExecutionId& id, const std::string& by);
+std::string handle_secret(Draft& draft, const std::string& fresh_secret);
 Result<std::string> waitpoint_token(Draft& draft, const ExecutionId& id,
                                     const std::string& waitpoint, const std::string& fresh_secret);
 Result<> rotate_key(Draft& draft, const std::string& id, const std::string& secret);

@@ -59,10 +59,11 @@ std::optional<Numbers> take_matching(Draft& draft, const ExecutionId& id,
 }
 
 /// The keys that sign, made if there are none.
-const Keyring& keyring_of(Draft& draft, const std::string& fresh_secret) {
-  const Keyring* found = draft.find<Keyring>(the_keyring);
+const Keyring& keyring_of(Draft& draft, const std::string& fresh_secret,
+                          std::uint8_t which = the_keyring) {
+  const Keyring* found = draft.find<Keyring>(which);
   if (found != nullptr && !found->keys.empty()) return *found;
-  return draft.put<Keyring>(the_keyring, {{{"initial", fresh_secret, draft.now()}}});
+  return draft.put<Keyring>(which, {{{"initial", fresh_secret, draft.now()}}});
 }
 
 /// The suspension that was asked for before, under the same key, if it is over.
@@ -281,6 +282,10 @@ Result<std::string> waitpoint_token(Draft& draft, const ExecutionId& id,
   if (auto valid = validate_name("waitpoint", waitpoint); !valid) return valid.error();
   if (draft.find<Execution>(id) == nullptr) return no_such(id);
   return make_token(keyring_of(draft, fresh_secret), id, waitpoint);
+}
+
+std::string handle_secret(Draft& draft, const std::string& fresh_secret) {
+  return keyring_of(draft, fresh_secret, handle_keyring).keys.back().secret;
 }
 
 Result<> rotate_key(Draft& draft, const std::string& id, const std::string& secret) {

@@ -7,8 +7,9 @@
 
 namespace weir::flow::workflow::internal {
 
-/// There is one keyring for all.
-inline constexpr std::uint8_t the_keyring = 0;
+// There is one keyring of each use for all. Persisted: never renumber.
+inline constexpr std::uint8_t the_keyring = 0;     // of waitpoints
+inline constexpr std::uint8_t handle_keyring = 1;  // of handles
 
 /// Why it went on after its newest suspension, if it had one that is over.
 std::optional<Resumption> resumption_of(Draft& draft, const ExecutionId& id,

@@ -10,6 +10,7 @@
 #include <weir/flow/view/errc.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/storage/errc.hpp>
+#include <weir/storage/retry.hpp>
 #include <weir/tests/flow/operator/support/rows.hpp>
 #include <weir/tests/flow/view/support/database_fixture.hpp>
 
@@ -108,6 +109,49 @@ TEST_F(DatabaseTest, FindsItsTablesAfterARestart) {
   EXPECT_EQ(*orders.schema(), *orders_schema);
   EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', 1)\n");
   EXPECT_EQ(run(database().relations()).value().size(), 1u);
+}
+
+TEST_F(DatabaseTest, MakesATableOrOpensTheOneThatIsThere) {
+  insert(run(database().create_or_open_table("orders", orders_schema)).value(), {{1, "apples", 1}});
+  reopen();
+  const Relation orders = run(database().create_or_open_table("orders", orders_schema)).value();
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', 1)\n");
+  insert(orders, {{2, "pears", 2}});
+}
+
+TEST_F(DatabaseTest, OpensNoTableThatIsAnotherOne) {
+  const auto refusal = [&](const std::string& name, data::SchemaRef schema) {
+    const auto opened = run(database().create_or_open_table(name, std::move(schema)));
+    return opened ? "opened" : opened.error().message();
+  };
+  run(database().create_table("orders", orders_schema)).value();
+  run(database().create_view("all", from(run(database().relation("orders")).value()))).value();
+  const auto other = make_schema({{"id", Kind::int64, false}}, {"id"});
+  EXPECT_EQ(refusal("orders", other),
+            "already exists: table 'orders' is there with other columns: add, rename or drop some, "
+            "or open it as it is");
+  EXPECT_EQ(refusal("all", orders_schema), "already exists: 'all' is a view");
+  EXPECT_EQ(refusal("", orders_schema), "invalid argument: a table must have a name");
+}
+
+Task<Result<>> count_up(Transaction& transaction, Database* database, Relation orders, int* runs) {
+  const auto row = co_await transaction.get(orders, {1});
+  if (++*runs == 1) {
+    auto other = database->begin();
+    (co_await other.update(orders, {1, "apples", 10})).value();
+    (co_await other.commit()).value();
+  }
+  co_return co_await transaction.update(
+      orders, {1, "apples", (**row)[2].as<std::int64_t>() + std::int64_t{1}});
+}
+
+TEST_F(DatabaseTest, RunsATransactionAgainThatMetAnother) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  insert(orders, {{1, "apples", 1}});
+  int runs = 0;
+  ASSERT_TRUE(run(storage::transact(&database(), {}, &count_up, &database(), orders, &runs)));
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(rows_of(orders), "+1 (1, 'apples', 11)\n");
 }
 
 TEST_F(DatabaseTest, ReadsRowsThatAreOlderThanTheirColumns) {

@@ -83,6 +83,36 @@ TEST_F(ViewTest, GoesOnAfterARestart) {
   EXPECT_EQ(fresh_rows(names), "+1 ('apples')\n+1 ('pears')\n");
 }
 
+TEST_F(ViewTest, IsMadeOrIsTheOneThatIsThere) {
+  const Relation orders = make_orders({{1, "apples", 50}});
+  const auto plan = from(orders).filter(col("amount") > 10);
+  const Relation made = run(database().create_or_open_view("large", plan)).value();
+  const Relation there = run(database().create_or_open_view("large", plan)).value();
+  EXPECT_EQ(there.id(), made.id());
+  reopen();
+  const Relation again = run(database().create_or_open_view("large", plan)).value();
+  EXPECT_EQ(again.id(), made.id());
+  EXPECT_EQ(fresh_rows(again), "+1 (1, 'apples', 50)\n");
+}
+
+TEST_F(ViewTest, IsNotTakenForOneWithAnotherQuery) {
+  const Relation orders = make_orders({});
+  const auto plan = from(orders).filter(col("amount") > 10);
+  run(database().create_view("large", plan)).value();
+  const auto refusal = [&](const std::string& name, operators::Plan wanted,
+                           ViewOptions options = {}) {
+    const auto opened = run(database().create_or_open_view(name, wanted, options));
+    return opened ? "opened" : opened.error().message();
+  };
+  const std::string another =
+      "already exists: view 'large' is there with another query or other options: replace it";
+  EXPECT_EQ(refusal("large", from(orders).filter(col("amount") > 11)), another);
+  EXPECT_EQ(refusal("large", plan, {.update = ViewUpdate::transactional}), another);
+  EXPECT_EQ(refusal("large", plan, {.row_errors = operators::RowErrorPolicy::drop}), another);
+  EXPECT_EQ(refusal("large", plan), "opened");
+  EXPECT_EQ(refusal("orders", plan), "already exists: 'orders' is a table");
+}
+
 TEST_F(ViewTest, TakesManyRowsBitByBit) {
   std::vector<Row> rows;
   std::string expected;

@@ -63,6 +63,17 @@ TEST_F(EngineTest, ASuspensionTimesOutByTheClockOfTheStoreAlsoAfterARestart) {
   EXPECT_EQ(claim_one().resumed->state, SuspensionState::timed_out);
 }
 
+TEST_F(EngineTest, TheSecretOfHandlesIsMadeOnceAndStaysWhateverBecomesOfOtherKeys) {
+  const std::string secret = run(engine().handle_secret()).value();
+  EXPECT_EQ(secret.size(), 32u);
+  EXPECT_EQ(run(engine().handle_secret()).value(), secret);
+  ASSERT_TRUE(run(engine().waitpoint_token(create(), "p")));
+  ASSERT_TRUE(run(engine().rotate_signing_key("second")));
+  ASSERT_TRUE(run(engine().retire_signing_key("initial")));
+  crash();
+  EXPECT_EQ(run(engine().handle_secret()).value(), secret);
+}
+
 TEST_F(EngineTest, TokensAreGoodAfterTheirKeyWasRotatedAndUntilItRetires) {
   const ExecutionId id = create();
   const std::string first = run(engine().waitpoint_token(id, "p")).value();

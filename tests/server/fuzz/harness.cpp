@@ -39,6 +39,7 @@ class MemoryStream final : public internal::Stream {
   }
   /// Whoever sent all that stays to hear what is said to it.
   bool has_hung_up() noexcept override { return false; }
+  Task<Result<>> arrived(Duration) override { co_return {}; }
   Task<Result<>> hung_up() override { co_return co_await sleep_for(std::chrono::hours(24)); }
   std::string peer() const override { return "127.0.0.1:1"; }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include <weir/server/internal/json_reader.hpp>
 
@@ -28,7 +29,9 @@ Client::Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOC
   EXPECT_EQ(connected, 0) << "port " << port;
 }
 
-Client::~Client() { ::close(socket_); }
+Client::~Client() {
+  if (socket_ >= 0) ::close(socket_);
+}
 
 void Client::send(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -41,9 +44,18 @@ void Client::send(std::string_view bytes) {
 void Client::finish() { ::shutdown(socket_, SHUT_WR); }
 
 void Client::send_and_finish(std::string_view bytes) {
+  hold_back(bytes);
+  finish();
+}
+
+void Client::send_and_leave(std::string_view bytes) {
+  hold_back(bytes);
+  ::close(std::exchange(socket_, -1));
+}
+
+void Client::hold_back(std::string_view bytes) {
   const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_MORE);
   EXPECT_EQ(sent, static_cast<ssize_t>(bytes.size()));
-  finish();
 }
 
 bool Client::receive_more() {

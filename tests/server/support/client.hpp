@@ -31,6 +31,8 @@ class Client {
   void finish();
   /// Both at once: whoever has read these bytes sees the end.
   void send_and_finish(std::string_view bytes);
+  /// The same, and nobody is here to take an answer. Nothing else can be done then.
+  void send_and_leave(std::string_view bytes);
   /// The next answer; `status` zero if the server has hung up instead.
   Reply receive(bool has_body = true);
   /// Whatever comes until the server hangs up.
@@ -46,6 +48,8 @@ class Client {
   }
 
  private:
+  /// Bytes that leave with what comes next.
+  void hold_back(std::string_view bytes);
   bool receive_more();
   /// Up to and with `end`; nothing if the server hangs up before.
   std::optional<std::string> receive_until(std::string_view end);

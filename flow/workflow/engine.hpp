@@ -283,6 +283,9 @@ class Engine {
   /// Begins a new one, with what its coroutine begins with.
   Task<Result<JournalHead>> restart_journal(Handle handle, std::string input) const;
   Task<Result<Journal>> journal(ExecutionId id) const;
+  /// The execution that undoes what a durable coroutine did whose execution was ended by others:
+  /// cancelled, expired, or failed because its workers do not come back. None if there is none.
+  Task<Result<std::optional<ExecutionId>>> undo_of(ExecutionId id) const;
   /// Until one of these has ended, at once if one has; `cancelled` with its caller.
   Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) const;
   /// By the clock of the store, or, if that is elsewhere, of this machine.

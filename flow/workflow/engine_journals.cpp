@@ -1,6 +1,8 @@
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/flow/workflow/internal/engine_call.hpp>
 #include <weir/flow/workflow/internal/journal_commands.hpp>
+#include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/undo_commands.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
@@ -29,6 +31,16 @@ Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
 Task<Result<JournalHead>> Engine::restart_journal(Handle handle, std::string input) const {
   return with_lease(core_, handle, [handle, input = std::move(input)](Draft& draft) {
     return internal::restart_journal(draft, handle, input);
+  });
+}
+
+Task<Result<std::optional<ExecutionId>>> Engine::undo_of(ExecutionId id) const {
+  return run(core_, [id](Draft& draft) -> Result<std::optional<ExecutionId>> {
+    const Execution* execution = draft.find<Execution>(id);
+    if (execution == nullptr) return internal::no_such(id);
+    const ExecutionId undo = internal::undo_id(id, *execution);
+    if (draft.find<Execution>(undo) == nullptr) return std::optional<ExecutionId>();
+    return std::optional(undo);
   });
 }
 

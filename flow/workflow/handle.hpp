@@ -34,6 +34,7 @@ struct Claimed {
   std::vector<Input> inputs;
   /// Why it goes on, if it was suspended; to each attempt until it is suspended again.
   std::optional<Resumption> resumed = {};
+  std::int32_t priority = 0;
 };
 
 }  // namespace weir::flow::workflow

@@ -82,7 +82,9 @@ Task<> run_schedule(WorkflowContext ctx, ScheduleState state) {
   }
   state.last = newest_due(*cron, *due, ctx.now());
   if (begins) {
-    const auto child = ctx.child<void>(state.kind, state.payload, {.lane = state.lane});
+    const auto child =
+        ctx.child<void>(state.kind, state.payload,
+                        {.lane = state.lane, .priority = 0, .on_parent_end = OnParentEnd::let_run});
     state.previous = child.id;
   }
   co_await ctx.continue_as_new(state);

@@ -1,5 +1,7 @@
 #include <weir/flow/workflow/workflow_context.hpp>
 
+#include <algorithm>
+
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/cancellation.hpp>
@@ -21,7 +23,7 @@ Task<> leave_if_cancelled(WorkflowRun* run) {
 }
 
 std::string key_of(const WorkflowRun& run, std::uint32_t number) {
-  return to_string(run.handle().execution) + "/" + std::to_string(run.first_place()) + "/" +
+  return to_string(run.id()) + "/" + std::to_string(run.first_place()) + "/" +
          std::to_string(number);
 }
 
@@ -88,6 +90,7 @@ Task<> cancel(WorkflowRun* run, ExecutionId child) {
 }
 
 Task<Never> continue_as_new(WorkflowRun* run, std::string input) {
+  run->stop_if_undoing();
   co_await run->flush_children();
   run->set_next_input(std::move(input));
   co_await run->leave(Parting::continued);
@@ -136,17 +139,21 @@ ExecutionId WorkflowContext::begin_child(std::string kind, std::string payload,
   const std::uint32_t number = run_->ask();
   const std::string lane = options.lane.value_or(run_->options().lane);
   const ExecutionId id = run_->child_id(number, lane);
-  if (run_->find_now(number, JournalKind::child, kind) != nullptr) return id;
+  const bool is_begun = run_->find_now(number, JournalKind::child, kind) != nullptr;
+  if (options.on_parent_end == OnParentEnd::cancel) run_->own_child(id);
+  if (is_begun) return id;
   run_->note({.kind = JournalKind::child, .name = kind, .number = number});
-  run_->begin_child({.kind = std::move(kind),
-                     .payload = std::move(payload),
-                     .lane = lane,
-                     .id = id,
-                     .attempt_timeout = options.attempt_timeout,
-                     .retry = std::move(options.retry),
-                     .tags = std::move(options.tags),
-                     .creator = to_string(run_->handle().execution),
-                     .parent = Parent{run_->handle().execution, run_->first_place()}});
+  run_->begin_child(
+      {.kind = std::move(kind),
+       .payload = std::move(payload),
+       .lane = lane,
+       .id = id,
+       .priority = options.priority.value_or(std::min(run_->options().priority + 1, priority_max)),
+       .attempt_timeout = options.attempt_timeout,
+       .retry = std::move(options.retry),
+       .tags = std::move(options.tags),
+       .creator = to_string(run_->id()),
+       .parent = Parent{run_->id(), run_->first_place()}});
   return id;
 }
 

@@ -30,6 +30,9 @@ struct Within {
 };
 inline Within within(Duration duration) noexcept { return {duration}; }
 
+/// What becomes of a child when its parent fails, is cancelled or expires.
+enum class OnParentEnd : std::uint8_t { cancel = 1, let_run };
+
 /// How a child is run.
 struct ChildOptions {
   /// That of its parent, if none is given.
@@ -37,6 +40,10 @@ struct ChildOptions {
   RetryPolicy retry = {};
   std::optional<Duration> attempt_timeout = {};
   Tags tags = {};
+  /// That of its parent and one more, if none is given: what has begun is finished before others
+  /// begin that are as urgent.
+  std::optional<std::int32_t> priority = {};
+  OnParentEnd on_parent_end = OnParentEnd::cancel;
 };
 
 /// What a durable coroutine does, it does through this.
@@ -55,14 +62,18 @@ struct ChildOptions {
 /// is stopped: `code_changed`.
 ///
 /// A step that fails for good is thrown, as `ErrorException` with `step_failed`. What the coroutine
-/// throws ends its execution, after what undoes its steps was run.
+/// throws ends its execution, after its children were cancelled and what undoes its steps was run.
+///
+/// If others end its execution (it is cancelled, or its deadline passes) that is done by another
+/// one, `Engine::undo_of`: the coroutine is run again up to where it was, is thrown `cancelled`
+/// there, and what undoes its steps is run. What it asks for after that is thrown the same.
 ///
 /// Cheap to copy; confined to its coroutine.
 class WorkflowContext {
  public:
   explicit WorkflowContext(internal::WorkflowRun* run) noexcept : run_(run) {}
 
-  const ExecutionId& id() const noexcept { return run_->handle().execution; }
+  const ExecutionId& id() const noexcept { return run_->id(); }
 
   /// Runs a function once and gives what it gave, now and ever after. The function gives a value,
   /// a `Result`, or a `Task` of either. If the process dies before what came of it is written,
@@ -90,7 +101,8 @@ class WorkflowContext {
                               std::move(call));
   }
 
-  /// If the coroutine throws, this is run as a step, the last one first.
+  /// If the coroutine throws, or others end its execution, this is run as a step, the last one
+  /// first. A step that may have been under way then is undone too if this is said before it.
   template <class Function, class... Args>
   void compensate(std::string name, Function function, Args... args) const {
     using Call = internal::StepCall<Function, Args...>;
@@ -110,8 +122,8 @@ class WorkflowContext {
   std::uint64_t random() const;
   data::Uuid uuid() const;
 
-  /// Begins an execution, which some worker that knows its kind does. It is cancelled neither with
-  /// this one nor by its end.
+  /// Begins an execution, which some worker that knows its kind does. It goes on when this one
+  /// completes; otherwise it is cancelled, unless its options say that it is let run.
   template <class T = void, class Arg = std::string>
   Child<T> child(std::string kind, const Arg& argument = {}, ChildOptions options = {}) const {
     return Child<T>{begin_child(std::move(kind), to_payload(argument), std::move(options))};

@@ -19,6 +19,12 @@ class EngineFigures {
       if (fields[i] == field) published_[i].fetch_add(count, std::memory_order_relaxed);
     }
   }
+  /// Of what is, and not of what has been done.
+  void set(Field field, std::uint64_t value) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (fields[i] == field) published_[i].store(value, std::memory_order_relaxed);
+    }
+  }
   /// For the actor, which publishes what it has counted.
   EngineReport& own() noexcept { return own_; }
   void publish() {

@@ -23,8 +23,7 @@ void report_states(const EngineReport& report, Observer& observer) {
 
 }  // namespace
 
-EngineMetrics::EngineMetrics(std::shared_ptr<const EngineFigures> figures, telemetry::Meter& meter,
-                             bool has_present)
+EngineMetrics::EngineMetrics(std::shared_ptr<const EngineFigures> figures, telemetry::Meter& meter)
     : commit_size_(meter.histogram("weir.workflow.commit.records",
                                    {.unit = "{record}",
                                     .description = "Records that were committed together.",
@@ -78,7 +77,6 @@ EngineMetrics::EngineMetrics(std::shared_ptr<const EngineFigures> figures, telem
   count("weir.workflow.audit.errors",
         {.unit = "{error}", .description = "Workflows that could not be counted."},
         &EngineReport::audit_errors);
-  if (!has_present) return;
   observations_.push_back(meter.observe_up_down_counter(
       "weir.workflow.executions",
       {.unit = "{execution}", .description = "Executions that have not ended, by state."},

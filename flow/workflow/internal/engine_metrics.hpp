@@ -16,9 +16,7 @@ namespace weir::flow::workflow::internal {
 /// The figures of an engine, asked for whenever metrics are collected.
 class EngineMetrics {
  public:
-  /// With `has_present` also of what there is now, and not only of what was done.
-  EngineMetrics(std::shared_ptr<const EngineFigures> figures, telemetry::Meter& meter,
-                bool has_present = true);
+  EngineMetrics(std::shared_ptr<const EngineFigures> figures, telemetry::Meter& meter);
 
   /// How many records were written together.
   void record_commit(std::size_t records) const {

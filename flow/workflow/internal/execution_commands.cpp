@@ -8,6 +8,7 @@
 #include <weir/flow/workflow/internal/resolve.hpp>
 #include <weir/flow/workflow/internal/retention_commands.hpp>
 #include <weir/flow/workflow/internal/suspension.hpp>
+#include <weir/flow/workflow/internal/undo_commands.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -263,7 +264,8 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
               .expires_at = execution.lease->expires_at,
               .spec = *spec,
               .inputs = execution.workflow ? inputs_of(draft, id) : std::vector<Input>(),
-              .resumed = resumption_of(draft, id, execution)});
+              .resumed = resumption_of(draft, id, execution),
+              .priority = execution.priority});
 }
 
 Result<Time> renew(Draft& draft, const Handle& handle, Duration lease) {
@@ -335,6 +337,9 @@ Result<> replay(Draft& draft, const ExecutionId& id) {
   if (found->replays >= spec->replays_max) {
     return Error(Errc::limit_reached,
                  to_string(id) + " was replayed " + std::to_string(found->replays) + " times");
+  }
+  if (found->has_ended()) {
+    if (auto forgotten = forget_undone(draft, id, *found); !forgotten) return forgotten;
   }
   if (found->workflow) {
     Workflow* workflow = draft.edit<Workflow>(*found->workflow);

@@ -5,6 +5,7 @@
 #include <weir/flow/workflow/internal/resolve.hpp>
 #include <weir/flow/workflow/internal/retention_commands.hpp>
 #include <weir/flow/workflow/internal/suspension.hpp>
+#include <weir/flow/workflow/internal/undo_commands.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
@@ -45,12 +46,18 @@ void end_attempt(const Draft& draft, Execution& execution, const Ending& ending)
   attempt.reason = ending.reason;
 }
 
+/// Whether its worker ends it.
+bool is_own(const Execution& execution, const Ending& ending) {
+  if (!execution.lease) return false;
+  return ending.event == EventKind::complete ||
+         (ending.event == EventKind::fail && ending.by == execution.lease->worker);
+}
+
 void end_lease(Draft& draft, const ExecutionId& id, Execution& execution, const Ending& ending) {
   // Whoever holds a lease, or held one that nobody took since, is fenced off from now on.
   if (execution.lease) {
-    const bool is_own = ending.event == EventKind::complete ||
-                        (ending.event == EventKind::fail && ending.by == execution.lease->worker);
-    tell(draft, id, execution, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
+    tell(draft, id, execution,
+         is_own(execution, ending) ? NoticeKind::lease_released : NoticeKind::lease_revoked);
   }
   execution.lease.reset();
   ++execution.epoch;
@@ -106,7 +113,13 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
   if (!changed) return changed.error();
   Execution& execution = **changed;
   end_attempt(draft, execution, ending);
+  const bool is_undone = !is_own(execution, ending);
+  std::optional<Time> leased_until;
+  if (execution.lease) leased_until = execution.lease->expires_at;
   end_lease(draft, id, execution, ending);
+  if (is_undone) {
+    if (auto begun = begin_undo(draft, id, execution, leased_until); !begun) return begun;
+  }
   drop_suspension(draft, id, execution);
   drop_signals(draft, id, execution);
   execution.ended_at = draft.now();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/undo_commands.hpp>
 #include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -132,7 +133,9 @@ Retired retire_execution(Draft& draft, const EndedKey& key, std::size_t records_
     draft.remove<Ended>(key);
     return {};
   }
-  if (is_asked_for(draft, id)) return postpone(draft, key);
+  if (is_asked_for(draft, id) || is_being_undone(draft, id, *execution)) {
+    return postpone(draft, key);
+  }
   draft.remove<Ended>(key);
   const bool is_all = remove(draft, id, key, records_max);
   return {.executions = 1, .is_left = !is_all};

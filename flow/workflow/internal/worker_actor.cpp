@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/undo_commands.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/try.hpp>
 
@@ -15,6 +16,12 @@ constexpr Duration unavailable_pause = std::chrono::seconds(1);
 bool is_loss(const Error& error) {
   return error == Errc::execution_not_active || error == Errc::lease_revoked ||
          error == Errc::lease_expired || error == Errc::stale_lease || error == Errc::not_found;
+}
+
+/// The result cannot be kept, now or later. Of anything else that keeps it from being told nobody
+/// is to blame: it is done again when the lease has ended.
+bool is_unfit(const Error& error) {
+  return error == Errc::too_large || error == Errc::invalid_argument;
 }
 
 Failure failure_of(const Error& error) {
@@ -76,13 +83,29 @@ Task<> WorkerActor::treat(Claimed claimed) {
   } else if (const auto durable = handlers_->durable.find(kind);
              durable != handlers_->durable.end()) {
     co_await run_durable(&durable->second, std::move(claimed), place);
+  } else if (kind == undo_kind) {
+    co_await run_undo(std::move(claimed), place);
   } else {
-    const auto wait = std::chrono::ceil<Time::duration>(options_.unknown_kind_delay);
-    note(co_await engine_->delay(claimed.handle, engine_->time() + wait), report_.unknown);
+    co_await leave_to_others(claimed.handle);
   }
   running_.erase(place);
   count_wait(true);
   if (running_.empty() && done_) done_->publish(1);
+}
+
+/// What is corrupt is to be seen; what is only out of reach is tried again when the lease has
+/// ended.
+Task<> WorkerActor::fail_to_read(Handle handle, Error error) {
+  if (error == Errc::corruption || error == Errc::not_found) {
+    note(without_value(co_await engine_->fail(handle, failure_of(error))), report_.failed);
+  } else {
+    ++report_.lost;
+  }
+}
+
+Task<> WorkerActor::leave_to_others(Handle handle) {
+  const auto wait = std::chrono::ceil<Time::duration>(options_.unknown_kind_delay);
+  note(co_await engine_->delay(handle, engine_->time() + wait), report_.unknown);
 }
 
 void WorkerActor::count_wait(bool waits) {
@@ -114,16 +137,17 @@ Task<> WorkerActor::run_plain(const Handlers::Plain* handler, Claimed claimed, P
     note(without_value(failed), report_.failed);
   } else {
     auto completed = co_await engine_->complete(handle, **std::move(outcome));
-    if (!completed && !is_loss(completed.error())) {
+    if (!completed && is_unfit(completed.error())) {
       static_cast<void>(co_await engine_->fail(handle, failure_of(completed.error())));
     }
     note(completed, report_.completed);
   }
 }
 
-RunOptions WorkerActor::run_options() {
+RunOptions WorkerActor::run_options(std::int32_t priority) {
   return {.memory_wait_max = options_.memory_wait_max,
           .lane = options_.lane,
+          .priority = priority,
           .on_wait = [this](bool waits) { count_wait(waits); }};
 }
 
@@ -136,13 +160,12 @@ Task<> WorkerActor::run_durable(const WorkflowRun::Function* function, Claimed c
     if (has_journal) {
       auto read = co_await engine_->journal(handle.execution);
       if (!read) {
-        static_cast<void>(co_await engine_->fail(handle, failure_of(read.error())));
-        ++report_.failed;
+        co_await fail_to_read(handle, read.error());
         co_return;
       }
       journal = *std::move(read);
     }
-    WorkflowRun run(engine_, handle, std::move(journal), run_options());
+    WorkflowRun run(engine_, handle, std::move(journal), run_options(claimed.priority));
     journal = {};
     place->run = &run;
     if (is_stopping_) run.drain();
@@ -154,13 +177,56 @@ Task<> WorkerActor::run_durable(const WorkflowRun::Function* function, Claimed c
   }
 }
 
+Task<> WorkerActor::run_undo(Claimed claimed, Place place) {
+  const Handle handle = claimed.handle;
+  auto id = parse_execution_id(claimed.spec.payload);
+  Result<std::optional<ExecutionInfo>> info = std::optional<ExecutionInfo>();
+  if (id) info = co_await engine_->describe(*id);
+  if (!id || !info || !*info) {
+    const Error reason = !id     ? Error(Errc::corruption, claimed.spec.payload)
+                         : !info ? info.error()
+                                 : Error(Errc::not_found, claimed.spec.payload + " was removed");
+    co_await fail_to_read(handle, reason);
+    co_return;
+  }
+  const auto function = handlers_->durable.find((*info)->spec.kind);
+  if (function == handlers_->durable.end()) {
+    co_await leave_to_others(handle);
+  } else {
+    co_await undo(&function->second, handle, **std::move(info), place);
+  }
+}
+
+Task<> WorkerActor::undo(const WorkflowRun::Function* function, Handle handle, ExecutionInfo undone,
+                         Place place) {
+  auto journal = co_await engine_->journal(undone.id);
+  auto own = co_await engine_->journal(handle.execution);
+  if (!journal || !own) {
+    co_await fail_to_read(handle, journal ? own.error() : journal.error());
+    co_return;
+  }
+  RunOptions options = run_options(undone.execution.priority);
+  options.undoing = Undoing{undone.id, *std::move(own)};
+  WorkflowRun run(engine_, handle, *std::move(journal), std::move(options));
+  place->run = &run;
+  if (is_stopping_) run.drain();
+  const std::string input = run.input().value_or(undone.spec.payload);
+  const Parting parting = co_await run.drive(function, input);
+  place->run = nullptr;
+  if (place->is_lost) {
+    ++report_.lost;
+  } else {
+    co_await part_from(&run, parting);
+  }
+}
+
 /// True if the coroutine begins anew.
 Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting) {
   const Handle handle = run->handle();
   switch (parting) {
     case Parting::finished: {
       auto completed = co_await engine_->complete(handle, run->output());
-      if (!completed && !is_loss(completed.error())) {
+      if (!completed && is_unfit(completed.error())) {
         static_cast<void>(co_await engine_->fail(
             handle, {.reason = completed.error().message(), .is_final = true}));
       }

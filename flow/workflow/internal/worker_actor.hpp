@@ -62,11 +62,17 @@ class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, As
   Task<> run_plain(const Handlers::Plain* handler, Claimed claimed, Place place);
   Task<> run_durable(const WorkflowRun::Function* function, Claimed claimed, Place place);
   Task<bool> part_from(const WorkflowRun* run, Parting parting);
+  /// Of a coroutine whose execution others have ended.
+  Task<> run_undo(Claimed claimed, Place place);
+  Task<> undo(const WorkflowRun::Function* function, Handle handle, ExecutionInfo undone,
+              Place place);
+  Task<> leave_to_others(Handle handle);
+  Task<> fail_to_read(Handle handle, Error error);
   Task<> renew(Handle handle);
   void lose(Running& running);
   void count_wait(bool waits);
   void note(const Result<>& told, std::uint64_t& count);
-  RunOptions run_options();
+  RunOptions run_options(std::int32_t priority);
 
   const Engine* const engine_;
   const std::shared_ptr<const Handlers> handlers_;

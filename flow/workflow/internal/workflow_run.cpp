@@ -40,6 +40,7 @@ WorkflowRun::WorkflowRun(const Engine* engine, Handle handle, Journal journal, R
     if (entry.number > recorded_.size()) recorded_.resize(entry.number);
     recorded_[entry.number - 1] = &entry;
   }
+  if (options_.undoing) index_undone();
 }
 
 std::optional<std::string> WorkflowRun::input() const {
@@ -55,7 +56,8 @@ std::string WorkflowRun::describe(std::uint32_t number, const JournalEntry& entr
 
 const JournalEntry* WorkflowRun::find_now(std::uint32_t number, JournalKind kind,
                                           const std::string& name) {
-  const JournalEntry* entry = number <= recorded_.size() ? recorded_[number - 1] : nullptr;
+  const JournalEntry* entry = recorded(number);
+  if (entry == nullptr) stop_if_undoing();
   if (entry == nullptr || (entry->kind == kind && entry->name == name)) return entry;
   error_ = Error(Errc::code_changed, describe(number, *entry, kind, name));
   part(Parting::changed);
@@ -66,10 +68,11 @@ Task<const JournalEntry*> WorkflowRun::find(std::uint32_t number, JournalKind ki
                                             std::string name) {
   // Somebody may have caught what was thrown.
   if (parting_ == Parting::changed) co_await leave(Parting::changed);
-  const JournalEntry* entry = number <= recorded_.size() ? recorded_[number - 1] : nullptr;
+  const JournalEntry* entry = recorded(number);
   if (entry == nullptr) {
     if (options_.is_query) co_await leave(Parting::asked);
     if (is_draining_) co_await leave(Parting::stopped);
+    stop_if_undoing();
   } else if (entry->kind != kind || entry->name != name) {
     co_await leave_changed(describe(number, *entry, kind, name));
   }
@@ -167,6 +170,7 @@ Task<> WorkflowRun::doze(Duration duration) {
 }
 
 Task<> WorkflowRun::pause(Time until) {
+  stop_if_undoing();
   for (;;) {
     const Time from = now();
     if (from >= until) co_return;
@@ -195,14 +199,14 @@ std::uint32_t WorkflowRun::version(const std::string& name, std::uint32_t oldest
   }
   const std::uint32_t chosen = is_replaying() ? oldest : newest;
   versions_.emplace(name, chosen);
-  if (chosen != oldest) {
+  if (chosen != oldest && !options_.undoing) {
     note({.kind = JournalKind::version, .name = name, .payload = to_payload(chosen)});
   }
   return chosen;
 }
 
 ExecutionId WorkflowRun::child_id(std::uint32_t number, const std::string& lane) const {
-  const auto& parent = handle_.execution.uuid.bytes;
+  const auto& parent = id().uuid.bytes;
   std::uint64_t milliseconds = 0;
   std::uint64_t seed = (std::uint64_t{journal_.head.begin} << 32) + number;
   for (std::size_t i = 0; i < parent.size(); ++i) {
@@ -233,6 +237,7 @@ Task<> WorkflowRun::follow(const Function* function, std::string input) {
   Error failure;
   try {
     output_ = co_await (*function)(this, std::move(input));
+    stop_if_undoing();
     co_await flush_children();
     check_all_replayed();
     part(Parting::finished);
@@ -251,7 +256,8 @@ Task<> WorkflowRun::follow(const Function* function, std::string input) {
   if (is_replaying()) {
     co_await leave_changed("step " + std::to_string(asked_ + 1) + ": expected more, found the end");
   }
-  part(Parting::failed);
+  const bool is_done = options_.undoing && !has_failed_to_undo_;
+  part(is_done ? Parting::finished : Parting::failed);
 }
 
 void WorkflowRun::check_all_replayed() {
@@ -262,17 +268,6 @@ void WorkflowRun::check_all_replayed() {
                      (next != nullptr ? name_of(next->kind, next->name) : std::string("more")) +
                      ", found the end");
   part(Parting::changed);
-}
-
-Task<> WorkflowRun::undo() {
-  auto undo = std::exchange(undo_, {});
-  for (auto step = undo.rbegin(); step != undo.rend(); ++step) {
-    try {
-      co_await (*step)();
-    } catch (const ErrorException& exception) {
-      error_ = Error(error_.code(), error_.detail() + "; then " + exception.error().detail());
-    }
-  }
 }
 
 void WorkflowRun::drain() {

@@ -30,15 +30,24 @@ enum class Parting : std::uint8_t {
   asked,      // it has come to where it was, which is all that was wanted
 };
 
+/// What a run is for that undoes what an execution did: its journal is replayed, and then nothing
+/// more is done but what undoes it.
+struct Undoing {
+  ExecutionId execution;  // that was ended
+  Journal journal;        // of the execution that undoes it
+};
+
 /// What a run needs of the one who runs it.
 struct RunOptions {
   /// What waits for longer is given back, and run again when it is time.
   Duration memory_wait_max = std::chrono::seconds(1);
   std::string lane = "default";
+  std::int32_t priority = 0;  // of the execution
   /// Only up to where it was: nothing is done or written.
   bool is_query = false;
   /// Called with true when it begins to wait in memory, and with false when it goes on.
   std::function<void(bool)> on_wait = {};
+  std::optional<Undoing> undoing = {};
 };
 
 /// One run of a durable coroutine: replays its journal, then adds to it.
@@ -53,6 +62,10 @@ class WorkflowRun {
   const Engine& engine() const noexcept { return *engine_; }
   const Handle& handle() const noexcept { return handle_; }
   const RunOptions& options() const noexcept { return options_; }
+  /// Whose coroutine it is.
+  const ExecutionId& id() const noexcept {
+    return options_.undoing ? options_.undoing->execution : handle_.execution;
+  }
 
   // What the coroutine asks for.
   /// The number of what it asks for next.
@@ -82,6 +95,10 @@ class WorkflowRun {
   /// Which version of the code goes on.
   std::uint32_t version(const std::string& name, std::uint32_t oldest, std::uint32_t newest);
   void begin_child(NewExecution request) { children_.push_back(std::move(request)); }
+  /// Is cancelled if the coroutine does not complete.
+  void own_child(const ExecutionId& id) { own_children_.push_back(id); }
+  /// Throws `cancelled` where what is undone was: it goes no further.
+  void stop_if_undoing() const;
   ExecutionId child_id(std::uint32_t number, const std::string& lane) const;
   /// Whether there is more in the journal.
   bool is_replaying() const noexcept { return asked_ < recorded_.size(); }
@@ -155,6 +172,10 @@ class WorkflowRun {
  private:
   Task<> follow(const Function* function, std::string input);
   Task<> undo();
+  Task<> cancel_children();
+  void index_undone();
+  /// What is in the journal under this number; none if it is new.
+  const JournalEntry* recorded(std::uint32_t number) const;
   void part(Parting parting);
   void tell() { changes_.publish(changes_.published() + 1); }
   /// Everything waits for a time that is far off.
@@ -177,7 +198,11 @@ class WorkflowRun {
   std::vector<JournalEntry> noted_;
   std::vector<NewExecution> children_;
   AsyncMutex writing_;
+  std::vector<ExecutionId> own_children_;
   std::vector<std::function<Task<>()>> undo_;
+  bool is_undoing_ = false;
+  bool has_failed_to_undo_ = false;
+  std::map<std::uint32_t, const JournalEntry*> undone_;  // of `undoing`, by number
   std::map<std::string, std::function<Result<std::string>(std::string)>> queries_;
 
   std::uint32_t busy_ = 0;

@@ -36,6 +36,10 @@ struct Options {
   /// How often to look at what others should have told, but may not have.
   Duration poll = std::chrono::seconds(1);
 
+  /// How often executions that have not ended are counted for metrics, in the partitions that this
+  /// engine owns: they add up to all. Less often if it takes long: it reads the whole table.
+  Duration count_period = std::chrono::seconds(15);
+
   /// What is removed, and when, from the partitions that this engine owns: the same in all engines
   /// that share the database. Nothing, unless it is said.
   Retention retention = {};

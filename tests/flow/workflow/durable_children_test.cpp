@@ -81,6 +81,28 @@ TEST_F(ChildrenTest, AnyNumberOfThemCanWaitForChildren) {
   ASSERT_EQ(report().completed, 3 * races) << "they keep each other from going on";
 }
 
+Task<> begin_and_end(WorkflowContext ctx, Lines* order, std::string name) {
+  const auto note = [order](std::string line) { order->push_back(line); };
+  co_await ctx.step("begin", note, name + " begins");
+  co_await ctx.result(ctx.child<void>("part", name));
+  co_await ctx.step("end", note, name + " ends");
+}
+
+TEST_F(ChildrenTest, WhatHasBegunIsFinishedBeforeOthersBegin) {
+  Lines order;
+  for (const char* name : {"a", "b", "c"}) begin_execution("whole", to_payload(std::string(name)));
+  start({.executions_max = 1}, [&](Worker& worker) {
+    worker.on("part", [&](std::string) {});
+    worker.on("whole", [&](WorkflowContext ctx, std::string name) {
+      return begin_and_end(ctx, &order, name);
+    });
+  });
+  pass(1s);
+  ASSERT_EQ(order.size(), 6U);
+  const auto place = [&](const char* line) { return std::ranges::find(order, line); };
+  EXPECT_LT(place("a ends"), place("c begins"));
+}
+
 TEST_F(ChildrenTest, AQuorumThatCannotBeReachedFails) {
   start_race(8);
   const std::vector<Offer> offers = {{"anna", 100}, {"bert", 100, false}, {"carl", 100, false}};

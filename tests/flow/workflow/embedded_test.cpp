@@ -106,6 +106,33 @@ TEST_F(EmbeddedEngineTest, ASecondOneOnTheSameStoreIsRefused) {
   claim_one();
 }
 
+/// What an execution was before there were results in it.
+struct OldExecution {
+  std::string space;
+  std::int32_t priority = 0;
+
+  static auto weir_fields(auto& self) { return std::tie(self.space, self.priority); }
+};
+
+TEST(OldStore, IsRefusedByTheSpaceThatIsOtherwiseAndLeftAsItIs) {
+  ActorSystem system{{.threads = 1}};
+  storage::Store store = storage::Store::open(system, {}).value();
+  const ExecutionId id;
+  const auto space =
+      system.run(store.open_state<ExecutionId, OldExecution>("workflow.executions")).value();
+  auto transaction = store.begin();
+  transaction.put(space, id, OldExecution{"old", 7});
+  ASSERT_TRUE(system.run(transaction.commit()));
+  const auto refused = system.run(Engine::open(&store));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(), storage::Errc::wrong_type) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("workflow.executions"), std::string::npos)
+      << refused.error().message();
+  EXPECT_EQ(store.current_state().get(space, id).blocking().value()->priority, 7);
+  // Another one is refused as well: nothing has been made over.
+  EXPECT_EQ(system.run(Engine::open(&store)).error(), storage::Errc::wrong_type);
+}
+
 /// A store in memory with an engine, on real threads.
 struct Shop {
   ActorSystem system{{.threads = 1}};

@@ -35,6 +35,21 @@ class ListingTest : public EngineTest {
   }
 };
 
+TEST_F(ListingTest, AnEdgeIsSeenOnlyAsOneOfItsWorkflow) {
+  const NewGraph two{.executions = std::vector<NewExecution>(2, {.kind = "w"}),
+                     .edges = {{0, 1, "in"}}};
+  const CreatedGraph graph = run(engine().create_graph(two)).value();
+  const CreatedGraph other = run(engine().create_graph(two)).value();
+  const EdgeId id = run(engine().edges_into(graph.workflow, graph.executions[1])).value().at(0).id;
+  const auto seen = run(engine().describe(graph.workflow, id)).value();
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->id, id);
+  EXPECT_EQ(seen->edge.upstream, graph.executions[0]);
+  EXPECT_EQ(seen->edge.downstream, graph.executions[1]);
+  EXPECT_EQ(seen->edge.input, "in");
+  EXPECT_EQ(run(engine().describe(other.workflow, id)).value().has_value(), false);
+}
+
 TEST_F(ListingTest, ExecutionsAreFoundByAllThatIsAskedFor) {
   std::vector<ExecutionId> ids;
   for (int i = 0; i < 12; ++i) {

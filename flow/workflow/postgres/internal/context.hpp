@@ -75,6 +75,8 @@ struct Context {
   /// What this engine has done; all parts of it add to it.
   const std::shared_ptr<workflow::internal::EngineFigures> figures =
       std::make_shared<workflow::internal::EngineFigures>();
+  /// Whether somebody collects metrics.
+  bool counts_present = false;
   /// Whether other engines are there, who have to be told.
   std::atomic<bool> has_others = true;
 };

@@ -86,6 +86,7 @@ Task<> KeeperActor::on(Poll) {
   static_cast<void>(co_await meet_due());
   static_cast<void>(co_await cancel_some(true));
   retire_if_due();
+  static_cast<void>(co_await count_if_due());
 }
 
 Task<> KeeperActor::on(Look look) {

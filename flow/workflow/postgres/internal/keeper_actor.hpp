@@ -86,6 +86,9 @@ class KeeperActor final : public Actor<BeginKeeping, Poll, Look, Dispatch, Share
   Task<> meet(ExecutionId id, bool* has_failed);
   Task<> cancel_siblings(ExecutionId id);
   void note_set_aside(std::string what, const Error& reason);
+  // What metrics tell of the present.
+  Task<Result<>> count_if_due();
+  Task<Result<>> count_present();
   // What has been kept for long enough.
   void retire_if_due();
   Task<Done> retire_some();
@@ -105,6 +108,7 @@ class KeeperActor final : public Actor<BeginKeeping, Poll, Look, Dispatch, Share
   Ownership owned_;
   TimePoint shared_at_ = {};
   std::optional<TimePoint> retired_at_;
+  std::optional<TimePoint> count_at_;
   std::map<std::string, Error> set_aside_;  // what could not be cancelled
   std::map<WorkflowId, int> unfinished_;    // how often they were seen
   std::optional<TimePoint> look_at_;

@@ -212,6 +212,7 @@ Task<Result<EngineReport>> read_report(ContextRef context) {
                                       " group by state")
                             .about("workflow_executions")));
   StateCounts counts;
+  report.due = 0;
   for (const db::Row row : rows) {
     WEIR_CO_TRY(word, row.get<std::string>(0));
     WEIR_CO_TRY(count, row.get<std::uint64_t>(1));
@@ -256,8 +257,9 @@ Task<Result<>> PostgresStore::begin() {
   context_->salt = static_cast<std::uint64_t>(salt);
   context_->owner = static_cast<std::int64_t>(context_->salt >> 1U);
   if (auto* telemetry = system().options().telemetry) {
-    metrics_ = std::make_unique<workflow::internal::EngineMetrics>(context_->figures,
-                                                                   telemetry->meter(), false);
+    context_->counts_present = true;
+    metrics_ =
+        std::make_unique<workflow::internal::EngineMetrics>(context_->figures, telemetry->meter());
   }
   auto ears = std::make_shared<Ears>(context_);
   const SpawnOptions batching{.name = "workflow batches", .mailbox_capacity = unbounded};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,11 +27,19 @@ class Backend {
   virtual void run(Task<> task) = 0;
   /// Lets a little time pass, for who waits for something.
   virtual void pass_some() = 0;
+  /// The same in one step.
+  virtual void leap(Duration time) = 0;
+  /// Lets others go on, without time, or with as little as it takes.
+  virtual void give_way() = 0;
 
   virtual void open(EngineOptions options) = 0;
   virtual void reopen(EngineOptions options) = 0;
   /// Of what was not answered, so much survives.
   virtual void crash(std::size_t survivors) = 0;
+  /// The `nth` commit from now fails, and with it all that follow, until it crashes.
+  virtual void fail_commit(std::uint64_t nth) = 0;
+  /// Whether it has come to that.
+  virtual bool has_failed() = 0;
 
   /// That the engine runs on, for commands that nothing in Weir runs.
   virtual std::shared_ptr<internal::WorkflowStore> core() = 0;

@@ -48,6 +48,15 @@ void EmbeddedBackend::crash(std::size_t survivors) {
   open({});
 }
 
+void EmbeddedBackend::fail_commit(std::uint64_t nth) {
+  disk().fail_write(nth, Error(std::make_error_code(std::errc::io_error)));
+}
+
+/// After a write has failed an engine does nothing more.
+bool EmbeddedBackend::has_failed() {
+  return !simulation_.run(engine_->lane("default")).has_value();
+}
+
 template <class K, class V>
 void EmbeddedBackend::count(const std::string& name, std::map<std::string, std::size_t>& found) {
   const auto space = simulation_.run(store_->open_state<K, V>(name)).value();

@@ -24,11 +24,15 @@ class EmbeddedBackend final : public Backend {
   Time time() override { return store_->time(); }
   void pass(Duration time) override { simulation_.run_for(time); }
   void pass_some() override { pass(std::chrono::milliseconds(10)); }
+  void leap(Duration time) override { pass(time); }
+  void give_way() override { pass(std::chrono::milliseconds(1)); }
   void run(Task<> task) override { simulation_.run(std::move(task)); }
 
   void open(EngineOptions options) override;
   void reopen(EngineOptions options) override;
   void crash(std::size_t survivors) override;
+  void fail_commit(std::uint64_t nth) override;
+  bool has_failed() override;
   std::shared_ptr<internal::WorkflowStore> core() override { return core_; }
   std::map<std::string, std::size_t> rows() override;
 

@@ -30,8 +30,12 @@ class EngineTest : public ::testing::Test {
   Time time() { return backend_->time(); }
   void pass(Duration time) { backend_->pass(time); }
   void pass_some() { backend_->pass_some(); }
+  void leap(Duration time) { backend_->leap(time); }
+  void give_way() { backend_->give_way(); }
   void reopen(EngineOptions options = {}) { backend_->reopen(options); }
   void crash(std::size_t survivors = 0) { backend_->crash(survivors); }
+  void fail_commit(std::uint64_t nth) { backend_->fail_commit(nth); }
+  bool has_failed() { return backend_->has_failed(); }
 
   std::map<std::string, std::size_t> rows() { return backend_->rows(); }
   /// Changes a record as nothing in Weir does it.

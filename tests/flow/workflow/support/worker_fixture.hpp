@@ -31,6 +31,12 @@ class WorkerTest : public EngineTest {
     worker_.reset();
     begin();
   }
+  /// The same on any store. What the worker gives back when it goes has to fail: see `fail_commit`.
+  void crash_after_failure() {
+    worker_.reset();
+    crash();
+    begin();
+  }
   /// Other code, in another process.
   void deploy(Register on) {
     crash();

@@ -150,9 +150,50 @@ void PostgresBackend::reopen(EngineOptions options) {
   open(options);
 }
 
+void PostgresBackend::fail_commit(std::uint64_t nth) {
+  failing_from_ = nth;
+  // Each transaction that writes is counted once. Who owns what is not: that is by real time.
+  server_->execute(R"(set search_path = test;
+    create sequence test.commits;
+    create function test.count_commit() returns trigger language plpgsql as $$ begin
+      if current_setting('weir.counted', true) is distinct from pg_current_xact_id()::text then
+        perform set_config('weir.counted', pg_current_xact_id()::text, true);
+        if nextval('test.commits') >= )" +
+                   std::to_string(nth) + R"( then raise exception 'the disk is gone'; end if;
+      end if;
+      return null; end $$;
+    do $$ declare name text; begin
+      for name in select tablename from pg_tables where schemaname = 'test'
+        and tablename not in ('workflow_owners', 'workflow_partitions')
+      loop execute 'create trigger count_commit before insert or update or delete on test.'
+        || name || ' for each statement execute function test.count_commit()'; end loop;
+    end $$;)");
+}
+
+void PostgresBackend::let_commit() {
+  failing_from_ = 0;
+  server_->execute(
+      "drop function test.count_commit cascade; drop sequence test.commits;"
+      " update test.workflow_partitions set owner = null, expires_at = null;"
+      " delete from test.workflow_owners");
+}
+
+bool PostgresBackend::has_failed() {
+  if (failing_from_ == 0) return false;
+  const std::string counted =
+      server_->query("select case when is_called then last_value else 0 end from test.commits");
+  return std::stoull(counted) >= failing_from_;
+}
+
 void PostgresBackend::crash(std::size_t) {
   store_->abandon();
   engine_.reset();
+  if (failing_from_ > 0) {
+    store_.reset();
+    let_commit();
+    open({});
+    return;
+  }
   server_->kill();
   server_->revive();
   open({});
@@ -162,11 +203,16 @@ void PostgresBackend::crash(std::size_t) {
 void PostgresBackend::pass(Duration time) {
   while (time > Duration::zero()) {
     const Duration step = std::min(time, Duration(1s));
-    *clock_ += std::chrono::duration_cast<std::chrono::microseconds>(step).count();
-    auto settled = system_.run(store_->settle());
-    ASSERT_TRUE(settled) << settled.error().message();
+    leap(step);
     time -= step;
   }
+}
+
+void PostgresBackend::leap(Duration time) {
+  *clock_ += std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  auto settled = system_.run(store_->settle());
+  if (!settled && has_failed()) return;
+  ASSERT_TRUE(settled) << settled.error().message();
 }
 
 }  // namespace weir::flow::workflow::postgres::test

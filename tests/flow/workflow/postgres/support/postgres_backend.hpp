@@ -37,19 +37,27 @@ class PostgresBackend final : public testing::Backend {
   void pass(Duration time) override;
   /// More than on its own clock: each time everything that is due is looked for.
   void pass_some() override { pass(std::chrono::milliseconds(50)); }
+  void leap(Duration time) override;
+  void give_way() override { leap({}); }
   void run(Task<> task) override { system_.run(std::move(task)); }
   void open(EngineOptions options) override;
   void reopen(EngineOptions options) override;
+  /// Of the server too, unless commits fail: then it is only the engine that goes.
   void crash(std::size_t survivors) override;
+  void fail_commit(std::uint64_t nth) override;
+  bool has_failed() override;
   std::shared_ptr<workflow::internal::WorkflowStore> core() override { return store_; }
   std::map<std::string, std::size_t> rows() override;
 
  private:
+  void let_commit();
+
   TestServer* const server_;
   const std::shared_ptr<std::atomic<std::int64_t>> clock_;
   ActorSystem system_{weir::testing::quiet()};
   std::shared_ptr<internal::PostgresStore> store_;
   std::optional<Engine> engine_;
+  std::uint64_t failing_from_ = 0;  // none if zero
 };
 
 }  // namespace weir::flow::workflow::postgres::test

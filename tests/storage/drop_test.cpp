@@ -188,6 +188,33 @@ TEST_P(DropTest, StateIsDroppedToo) {
   EXPECT_EQ(*store().begin().get(again, 1).blocking(), std::nullopt);
 }
 
+TEST_P(DropTest, WritesAmongManyDropsAreAllThere) {
+  std::mt19937_64 random(1);
+  Rows expected;
+  for (int round = 0; round < 30; ++round) {
+    auto kept = open_rows("kept");
+    auto dropped = open_rows("dropped");
+    for (int count = 0; count < 10; ++count) {
+      auto transaction = store().begin();
+      for (int row = 0; row < 20; ++row) {
+        const std::uint64_t key = random() % 2000;
+        expected[key] = std::to_string(random());
+        transaction.put(kept, key, expected[key]);
+        transaction.put(dropped, key, expected[key]);
+      }
+      ASSERT_TRUE(run(commit(std::move(transaction))));
+    }
+    ASSERT_TRUE(run(store().drop_space("dropped")));
+    ASSERT_TRUE(run(store().collect()));
+    if (round % 10 == 9) {
+      reopen();
+      kept = open_rows("kept");
+    }
+    ASSERT_EQ(rows_at(store(), kept, store().version()), expected);
+    ASSERT_EQ(rows_at(store(), open_rows("dropped"), store().version()), Rows());
+  }
+}
+
 std::size_t count_of(const engine::Engine& engine, Family family, std::uint32_t space) {
   std::size_t count = 0;
   const auto cursor = engine.make_cursor(

@@ -13,6 +13,7 @@
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
+#include <weir/storage/rocksdb/internal/memtable.hpp>
 
 namespace weir::storage::rocksdb::internal {
 namespace {
@@ -81,6 +82,7 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
   const Role role = role_of(family);
   ::rocksdb::ColumnFamilyOptions options;
   options.table_factory = make_table_factory(role, cache);
+  options.memtable_factory = std::make_shared<MemtableFactory>();
   options.write_buffer_size = std::max(budget / role.write_buffer_part, 64 * kibibyte);
   // A writer that must not wait needs somewhere to write while a flush is under way.
   options.max_write_buffer_number = 4;
@@ -89,9 +91,6 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
     options.memtable_whole_key_filtering = true;
     options.memtable_prefix_bloom_size_ratio = 0.05;
   }
-  // No hints for places in memtables (memtable_insert_with_hint_prefix_extractor): RocksDB 7.8
-  // takes that of a key for a removed range as well, which is in another list, and breaks the
-  // memtable.
   options.compression = best_compression();
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = std::clamp(budget / 4, 4 * mebibyte, 64 * mebibyte);
@@ -129,6 +128,8 @@ Tuning make_tuning(const EngineOptions& options) {
   auto& database = tuning.database;
   database.create_if_missing = true;
   database.create_missing_column_families = true;
+  // Our memtables have one writer at a time, as the engine has.
+  database.allow_concurrent_memtable_write = false;
   protect(database, options);
   database.write_buffer_manager =
       std::make_shared<::rocksdb::WriteBufferManager>(budget / 4, tuning.cache);

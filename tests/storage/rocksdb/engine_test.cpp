@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -353,6 +354,122 @@ TEST_F(RocksdbEngine, RefusesAFamilyItDoesNotKnow) {
   EXPECT_EQ(refused.error(), Errc::unsupported_format);
   EXPECT_NE(refused.error().detail().find("of the future"), std::string::npos)
       << refused.error().message();
+}
+
+/// Puts to keys of a few spaces, and now and then removes a space, or its keys from one on.
+storage::test::Writes writes_of_spaces(std::mt19937_64& random) {
+  using Kind = storage::test::Operation::Kind;
+  static constexpr std::array families = {Family::rows, Family::history, Family::state};
+  const auto space_of = [](std::uint64_t number) {
+    return std::string("\0\0\0", 3) + static_cast<char>(16 + number);
+  };
+  storage::test::Writes writes;
+  const bool removes = random() % 4 == 0;
+  for (std::uint64_t left = 1 + random() % 20; left > 0; --left) {
+    const std::uint64_t space = random() % 4;
+    const Family family = families[random() % families.size()];
+    const std::string key = space_of(space) + std::to_string(random() % 5000);
+    if (removes && left == 3) {
+      writes.push_back({Kind::erase_range, family, space_of(space), space_of(space + 1)});
+    } else if (removes && left == 5) {
+      writes.push_back({Kind::erase_range, family, key, space_of(space + 1)});
+    } else {
+      writes.push_back({Kind::put, family, key, std::to_string(random())});
+    }
+  }
+  return writes;
+}
+
+// RocksDB 7.8 would look for the place of a removed range beside the keys of its space.
+TEST_F(RocksdbEngine, RangesRemovedAmongManyWritesBreakNothing) {
+  options_.memory_budget = std::size_t{16} << 20;
+  std::mt19937_64 random(1);
+  Content expected;
+  auto engine = open();
+  for (int life = 0; life < 4; ++life) {
+    for (int count = 0; count < 500; ++count) {
+      const auto writes = writes_of_spaces(random);
+      storage::test::apply(writes, expected);
+      storage::test::write(*engine, writes);
+    }
+    ASSERT_EQ(difference(*engine, expected), "");
+    // What was written is in the log only.
+    ASSERT_TRUE(engine->sync());
+    disk_.crash_at(1);
+    engine.reset();
+    disk_.crash(1, FaultyDisk::Tail::lost);
+    engine = open();
+    ASSERT_EQ(difference(*engine, expected), "");
+  }
+}
+
+/// In one of a few spaces, with zero to nine bytes more.
+std::string key_in_memory(std::mt19937_64& random) {
+  std::string key("\0\0\0", 3);
+  for (std::uint64_t bytes = 1 + random() % 10; bytes > 0; --bytes) {
+    key.push_back(static_cast<char>(random() % 7 * 40));
+  }
+  return key;
+}
+
+TEST_F(RocksdbEngine, WhatIsInMemoryIsFoundFromBothSides) {
+  options_.memory_budget = std::size_t{64} << 20;
+  std::mt19937_64 random(1);
+  const auto engine = open();
+  std::map<std::string, std::string> expected;
+  for (int count = 0; count < 2000; ++count) {
+    const auto batch = engine->make_batch();
+    for (int write = 0; write < 10; ++write) {
+      const std::string key = key_in_memory(random);
+      expected[key] = std::to_string(random());
+      batch->put(Family::state, key, expected[key]);
+    }
+    ASSERT_TRUE(engine->write(*batch, Wait::allowed));
+  }
+  ASSERT_EQ(engine->statistics().files, 0U);
+  const auto cursor = engine->make_cursor(Family::state, {});
+  std::string value;
+  for (int count = 0; count < 5000; ++count) {
+    const std::string key = key_in_memory(random);
+    const auto next = expected.lower_bound(key);
+    const bool is_there = next != expected.end() && next->first == key;
+    ASSERT_EQ(*engine->get(Family::state, key, value, Wait::allowed), is_there);
+    if (is_there) ASSERT_EQ(value, next->second);
+    cursor->seek(key);
+    ASSERT_EQ(cursor->is_valid(), next != expected.end());
+    if (cursor->is_valid()) ASSERT_EQ(cursor->key(), next->first);
+    cursor->seek_back(key);
+    const auto after = expected.upper_bound(key);
+    ASSERT_EQ(cursor->is_valid(), after != expected.begin());
+    if (cursor->is_valid()) ASSERT_EQ(cursor->key(), std::prev(after)->first);
+  }
+}
+
+TEST_F(RocksdbEngine, ReadersSeeWholeBatchesInOrderWhileOthersAreWritten) {
+  options_.memory_budget = std::size_t{64} << 20;
+  const auto engine = open();
+  std::atomic<bool> is_done = false;
+  std::thread reader([&] {
+    while (!is_done) {
+      const auto cursor = engine->make_cursor(Family::state, {});
+      std::string last;
+      std::size_t count = 0;
+      for (cursor->seek({}); cursor->is_valid(); cursor->next(), ++count) {
+        EXPECT_LT(last, cursor->key());
+        last = cursor->key();
+      }
+      EXPECT_EQ(count % 10, 0U) << "half of a batch";
+    }
+  });
+  for (int count = 0; count < weir::testing::scaled(1000); ++count) {
+    const auto batch = engine->make_batch();
+    for (int write = 0; write < 10; ++write) {
+      batch->put(Family::state, std::to_string((count * 10 + write) * 7919 % 1'000'003), "value");
+    }
+    EXPECT_TRUE(engine->write(*batch, Wait::allowed));
+  }
+  is_done = true;
+  reader.join();
 }
 
 TEST_F(RocksdbEngine, HoldsItsMemoryBudget) {

@@ -205,6 +205,7 @@ class EngineActor final
   };
 
   // Writing.
+  Task<> gather();
   Span begin_commit();
   void arrange_flush();
   void fail(const Error& cause);

@@ -261,7 +261,9 @@ void EngineActor::arrange_flush() {
 
 Task<> EngineActor::on(Flush) {
   while (records_.is_changed() && !failure_) {
-    co_await gather();
+    // Whoever was told of the commit before may have something to do by now: it is part of this
+    // one.
+    co_await yield();
     const Ticket batch = batch_++;
     const Span committing = begin_commit();
     storage::Transaction transaction = core_->records.write(records_, next_notice_);
@@ -278,17 +280,6 @@ Task<> EngineActor::on(Flush) {
   }
   publish_figures();
   is_flush_due_ = false;
-}
-
-/// Whoever was told of the commit before may have something to do by now: it is part of the next
-/// one. They do not come all at once; while some come, others may be on their way.
-Task<> EngineActor::gather() {
-  constexpr int turns_max = 8;
-  std::size_t seen = 0;
-  for (int turn = 0; turn < turns_max && records_.changes() > seen; ++turn) {
-    seen = records_.changes();
-    co_await yield();
-  }
 }
 
 Span EngineActor::begin_commit() {

@@ -205,7 +205,6 @@ class EngineActor final
   };
 
   // Writing.
-  Task<> gather();
   Span begin_commit();
   void arrange_flush();
   void fail(const Error& cause);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -78,12 +79,22 @@ template <class Work>
   return watch.elapsed_ns();
 }
 
+/// What is remembered in the end.
+struct StateSize {
+  double bytes = 0;
+  /// Groups, or rows where those are what is remembered.
+  std::int64_t keys = 0;
+};
+
 /// The result of a workload over changes: nanoseconds for each.
 inline void print_changes(const char* workload, double elapsed_ns, std::int64_t changes,
-                          double state_bytes = 0) {
+                          StateSize state = {}) {
   const auto count = static_cast<double>(changes);
+  const auto keys = static_cast<double>(std::max<std::int64_t>(state.keys, 1));
   actors::print_result(workload, elapsed_ns / count, "ns",
-                       {{"changes", count}, {"state_mb", state_bytes / (1 << 20)}});
+                       {{"changes", count},
+                        {"state_mb", state.bytes / (1 << 20)},
+                        {"key_bytes", state.bytes / keys}});
 }
 
 /// One workload: prints the result line.

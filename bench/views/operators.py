@@ -31,11 +31,13 @@ def run(binary, options, report):
         pairs = zip(results["weir"], results["hand"])
         ratio = median([theirs.figure() / ours.figure() for ours, theirs in pairs])
         rows.append([workload, *(middle(results[name]) for name in ("weir", "hand")),
-                     middle(results["weir"], "state_mb"), middle(results["weir"], "peak_rss_mb")])
+                     *(middle(results["weir"], key)
+                       for key in ("state_mb", "key_bytes", "peak_rss_mb"))])
         bars.append(Bar(f"views_{workload}_vs_hand", ratio, at_least(target)))
     if rows:
         print("operators alone, ns for each change")
-        print(format_table(["workload", "weir", "by hand", "state MiB", "peak MiB"], rows))
+        print(format_table(["workload", "weir", "by hand", "state MiB", "B for each key", "peak MiB"],
+                           rows))
         print()
         report.add(bars)
     if options.wants("instructions"):

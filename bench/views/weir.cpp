@@ -1,8 +1,10 @@
 // The same queries as plans, with their state tables: each batch is a cycle that is committed in
 // memory.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,18 +39,58 @@ class Run {
   void apply(std::string_view source, const std::vector<ChangeBatch>& batches) {
     for (const ChangeBatch& batch : batches) apply(source, batch);
   }
-  /// Only `work` is measured.
+  /// Only `work` is measured. It leaves so many groups, or rows, to remember.
   template <class Work>
-  void report(const char* workload, Work work) {
+  void report(const char* workload, std::int64_t keys, Work work) {
     changes_ = 0;
     const double elapsed_ns = measured(work);
-    print_changes(workload, elapsed_ns, changes_, static_cast<double>(graph_->state().memory()));
+    print_changes(workload, elapsed_ns, changes_,
+                  {.bytes = static_cast<double>(graph_->state().memory()), .keys = keys});
   }
 
  private:
   std::unique_ptr<Graph> graph_;
   std::int64_t changes_ = 0;
 };
+
+template <class Use>
+void for_each(const OrderLoad& load, Use use) {
+  for (const auto* batches : {&load.loading, &load.changing})
+    for (const OrderBatch& batch : *batches)
+      for (const OrderChange& change : batch) use(change);
+}
+
+/// Orders that are there in the end.
+std::int64_t rows_left(const OrderLoad& load) {
+  std::int64_t rows = 0;
+  for_each(load, [&](const OrderChange& change) { rows += change.weight; });
+  return rows;
+}
+
+/// Customers who have some then.
+std::int64_t groups_left(const OrderLoad& load) {
+  std::vector<std::int32_t> orders(static_cast<std::size_t>(load.customers));
+  for_each(load, [&](const OrderChange& change) {
+    orders[static_cast<std::size_t>(change.customer)] += static_cast<std::int32_t>(change.weight);
+  });
+  return std::ssize(orders) - std::ranges::count(orders, 0);
+}
+
+/// The same, in each window.
+std::int64_t panes_left(const OrderLoad& load) {
+  // From the window that only the first orders end in.
+  const auto place = [&](std::int64_t pane, std::int64_t customer) {
+    return static_cast<std::size_t>((pane + panes_per_row) * load.customers + customer);
+  };
+  std::vector<std::int32_t> orders;
+  for_each(load, [&](const OrderChange& change) {
+    const std::int64_t last = event_time(change) / pane_microseconds;
+    orders.resize(std::max(orders.size(), place(last + 1, 0)));
+    for (std::int64_t pane = last - panes_per_row + 1; pane <= last; ++pane)
+      orders[place(pane, change.customer)] += static_cast<std::int32_t>(change.weight);
+  });
+  return std::ssize(orders) - std::ranges::count(orders, 0);
+}
 
 Plan orders() { return from("orders", orders_schema()); }
 
@@ -60,7 +102,7 @@ void filter_map() {
                     {"twice", col("amount") * 2},
                     {"total", col("price") * col("amount")},
                     {"bucket", col("customer") % 16}}));
-  run.report("filter_map", [&] {
+  run.report("filter_map", 0, [&] {
     for (int round = 0; round < filter_map_rounds; ++round) run.apply("orders", batches);
   });
 }
@@ -69,7 +111,7 @@ void group_by(const char* name, const OrderLoad& load, std::vector<AggregateColu
   Run run(orders().group_by({"customer"}).aggregate(std::move(columns)));
   run.apply("orders", decode(load.loading));
   const auto changing = decode(load.changing);
-  run.report(name, [&] { run.apply("orders", changing); });
+  run.report(name, groups_left(load), [&] { run.apply("orders", changing); });
 }
 
 void group_by_few() {
@@ -90,7 +132,7 @@ void join() {
   const auto changing = decode(load.changing);
   const auto moving = decode(move_customers(join_customers(), join_changed() / 8));
   std::size_t next_move = 0;
-  run.report("join", [&] {
+  run.report("join", rows_left(load) + join_customers(), [&] {
     for (std::size_t index = 0; index < changing.size(); ++index) {
       run.apply("orders", changing[index]);
       if (index % 8 == 7 && next_move < moving.size()) run.apply("customers", moving[next_move++]);
@@ -104,7 +146,7 @@ void top_n() {
       orders().top(10, {.per = {"customer"}, .order = {descending("amount"), ascending("id")}}));
   run.apply("orders", decode(load.loading));
   const auto changing = decode(load.changing);
-  run.report("top_n", [&] { run.apply("orders", changing); });
+  run.report("top_n", rows_left(load), [&] { run.apply("orders", changing); });
 }
 
 std::vector<ChangeBatch> decode_events(const std::vector<OrderBatch>& batches) {
@@ -122,7 +164,7 @@ void window() {
               .aggregate({count().as("count"), sum(col("amount")).as("sum")}));
   run.apply("events", decode_events(load.loading));
   const auto changing = decode_events(load.changing);
-  run.report("window", [&] { run.apply("events", changing); });
+  run.report("window", panes_left(load), [&] { run.apply("events", changing); });
 }
 
 }  // namespace

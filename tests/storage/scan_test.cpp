@@ -119,6 +119,39 @@ TEST_F(WatchedScan, WhoMayWaitReadsThePieceThatWasBegunAhead) {
   EXPECT_EQ(*simulation_.run(take_at_once(&*store_, *rows_)), many);
 }
 
+/// Takes rows until one piece is read ahead, takes that on a thread that may wait before the pool
+/// has begun with it, and lets time pass.
+Task<Result<>> take_begun_and_dawdle(Store* store, RowsOf rows) {
+  const auto transaction = store->read();
+  auto scan = transaction.scan(rows);
+  WEIR_CO_TRY_VOID(co_await take_rows(&scan, rows_before + 1));
+  for (std::uint64_t key = rows_before + 1; key <= rows_before + 4 * 512; ++key) {
+    WEIR_CO_TRY(row, scan.next_blocking());
+    EXPECT_EQ(row->key, key);
+  }
+  WEIR_CO_TRY_VOID(co_await sleep_for(10s));
+  co_return {};
+}
+
+TEST_F(WatchedScan, APieceThatWasBegunIsReadByOneOnly) {
+  ASSERT_TRUE(simulation_.run(take_begun_and_dawdle(&*store_, *rows_)));
+  EXPECT_GT(watch_.rows_read, 5 * 512U);
+  EXPECT_LE(watch_.rows_read, 5 * 512U + piece_rows_max + 3);
+}
+
+/// Takes rows until one piece is read ahead, and leaves before anyone else runs.
+Task<Result<>> take_and_leave(Store* store, RowsOf rows) {
+  const auto transaction = store->read();
+  auto scan = transaction.scan(rows);
+  co_return co_await take_rows(&scan, rows_before + 1);
+}
+
+TEST_F(WatchedScan, APieceThatNobodyComesForIsNotRead) {
+  ASSERT_TRUE(simulation_.run(take_and_leave(&*store_, *rows_)));
+  simulation_.run_for(10s);
+  EXPECT_LE(watch_.rows_read, 5 * 512U + 2);
+}
+
 /// Scans `count` rows in a transaction, has another one change the row `changed`, and commits.
 Task<Result<Version>> commit_after(Store* store, RowsOf rows, std::uint64_t count,
                                    std::uint64_t changed) {

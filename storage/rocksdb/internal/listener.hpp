@@ -13,7 +13,8 @@
 
 namespace weir::storage::rocksdb::internal {
 
-/// Turns what RocksDB tells on its threads into events, and latches failures to write files.
+/// Turns what RocksDB tells on its threads into events, and latches failures to write files. Lets
+/// others go before the threads that write and merge them.
 class Listener final : public ::rocksdb::EventListener {
  public:
   Listener(std::string directory, engine::EventSink* sink, Failure& failure);
@@ -25,6 +26,7 @@ class Listener final : public ::rocksdb::EventListener {
 
   void OnFlushBegin(::rocksdb::DB* database, const ::rocksdb::FlushJobInfo& job) override;
   void OnFlushCompleted(::rocksdb::DB* database, const ::rocksdb::FlushJobInfo& job) override;
+  void OnCompactionBegin(::rocksdb::DB* database, const ::rocksdb::CompactionJobInfo& job) override;
   void OnCompactionCompleted(::rocksdb::DB* database,
                              const ::rocksdb::CompactionJobInfo& job) override;
   void OnStallConditionsChanged(const ::rocksdb::WriteStallInfo& stall) override;

@@ -100,33 +100,66 @@ TEST_F(ReplaceViewTest, IsRefusedIfAReaderWouldNotFit) {
   EXPECT_EQ(run(database().relations()).value().size(), 4u);
 }
 
-/// Makes a view over one that is being replaced, once those who read it have been copied.
-Task<Result<Relation>> read_meanwhile(const storage::Store* store, Database* database,
-                                      Relation replaced) {
+/// Until those who read a view that is being replaced have been copied.
+Task<Result<>> wait_for_copies(const storage::Store* store, const Database* database) {
   for (;;) {
     const storage::Version version = store->version();
-    if (co_await database->relation(internal::hidden_name("last"))) break;
+    if (co_await database->relation(internal::hidden_name("last"))) co_return {};
     WEIR_CO_TRY_VOID(co_await store->log().wait_past(version));
   }
+}
+
+/// Makes a view over one that is being replaced.
+Task<Result<Relation>> read_meanwhile(const storage::Store* store, Database* database,
+                                      Relation replaced) {
+  WEIR_CO_TRY_VOID(co_await wait_for_copies(store, database));
   co_return co_await database->create_view("late", from(replaced));
 }
 
-TEST_F(ReplaceViewTest, IsRefusedIfAReaderIsMadeMeanwhile) {
-  DatabaseOptions slow = options();
-  slow.backfill_rows = 1;
-  reopen(slow);
-  std::vector<Row> rows;
-  for (int id = 10; id < 500; ++id) rows.push_back({id, "figs", 1'000});
-  insert(run(database().relation("orders")).value(), rows);
+/// Lets the last of its readers go, and makes another with that name.
+Task<Result<Relation>> make_anew_meanwhile(const storage::Store* store, Database* database,
+                                           Relation items) {
+  WEIR_CO_TRY_VOID(co_await wait_for_copies(store, database));
+  WEIR_CO_TRY_VOID(co_await database->drop_view("last"));
+  co_return co_await database->create_view("last", from(items).distinct());
+}
+
+/// Views take their rows so slowly that something can be done meanwhile.
+class SlowReplaceViewTest : public ReplaceViewTest {
+ protected:
+  SlowReplaceViewTest() {
+    DatabaseOptions slow = options();
+    slow.backfill_rows = 1;
+    reopen(slow);
+    std::vector<Row> rows;
+    for (int id = 10; id < 500; ++id) rows.push_back({id, "figs", 1'000});
+    insert(run(database().relation("orders")).value(), rows);
+  }
+  operators::Plan plan() {
+    return from(run(database().relation("orders")).value()).filter(col("amount") > 10);
+  }
+};
+
+TEST_F(SlowReplaceViewTest, IsRefusedIfAReaderIsMadeMeanwhile) {
   const Relation large = run(database().relation("large")).value();
-  const auto plan = from(run(database().relation("orders")).value()).filter(col("amount") > 10);
-  const auto [replaced, late] = run(when_all(database().replace_view("large", plan),
+  const auto [replaced, late] = run(when_all(database().replace_view("large", plan()),
                                              read_meanwhile(&store(), &database(), large)));
   ASSERT_TRUE(late) << late.error().message();
   EXPECT_EQ(replaced.error().message(),
             "in use: 'large' is read by 'late', which was made meanwhile: try again");
   EXPECT_EQ(run(database().relations()).value().size(), 5u);
-  EXPECT_TRUE(run(database().replace_view("large", plan)));
+  EXPECT_TRUE(run(database().replace_view("large", plan())));
+}
+
+TEST_F(SlowReplaceViewTest, IsRefusedIfAReaderIsMadeAnewMeanwhile) {
+  const Relation items = run(database().relation("items")).value();
+  const auto [replaced, anew] = run(when_all(database().replace_view("large", plan()),
+                                             make_anew_meanwhile(&store(), &database(), items)));
+  ASSERT_TRUE(anew) << anew.error().message();
+  EXPECT_EQ(replaced.error().message(), "altered or dropped since it was opened: 'last'");
+  EXPECT_EQ(run(database().relations()).value().size(), 4u);
+  EXPECT_EQ(run(database().relation("last")).value().id(), anew->id());
+  ASSERT_TRUE(run(database().replace_view("large", plan())));
 }
 
 TEST_F(ReplaceViewTest, IsNotForTransactionalViews) {

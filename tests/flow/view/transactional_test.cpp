@@ -322,6 +322,38 @@ TEST_F(TransactionalTest, TakesTheRowsThatWereThereBitByBitWhileOthersWrite) {
   EXPECT_GE(database().status(totals)->rows_taken, 999u);
 }
 
+TEST_F(TransactionalTest, FollowsWritersWhileItIsStillTakingRows) {
+  constexpr int count = 600;
+  std::vector<Row> rows;
+  for (int id = 0; id < count; ++id) rows.push_back({id, "apples", 1});
+  make_orders(rows);
+  DatabaseOptions slow = options();
+  slow.backfill_rows = 1;
+  reopen(slow);
+  const Relation orders = open("orders");
+  const Relation totals =
+      run(database().create_view("totals", totals_of(orders), transactional)).value();
+  int writes = 0;
+  // Of rows that it has taken, of some that it has not, and of new ones.
+  for (; database().status(totals)->phase == ViewPhase::backfilling; ++writes) {
+    const int id = writes * 7 % count;
+    auto transaction = database().begin();
+    ASSERT_TRUE(run(transaction.upsert(orders, {id, "apples", 1 + writes})));
+    ASSERT_TRUE(run(transaction.insert(orders, {-1 - writes, "apples", 2})));
+    ASSERT_TRUE(run(transaction.upsert(orders, {count + writes % 50, "apples", 3})));
+    ASSERT_TRUE(run(transaction.commit()));
+  }
+  std::int64_t total = 0;
+  Snapshot now = database().read();
+  auto scan = now.scan(orders);
+  for (auto batch = run(scan.next()).value(); !batch.is_empty(); batch = run(scan.next()).value())
+    for (std::size_t row = 0; row < batch.size(); ++row)
+      total += batch.column(2).value(row).as<std::int64_t>();
+  EXPECT_EQ(rows_of(totals), "+1 ('apples', " + std::to_string(total) + ")\n");
+  EXPECT_GT(writes, 1) << "it was too fast for that";
+  EXPECT_GT(database().status(totals)->rows_taken, 2u);
+}
+
 TEST_F(TransactionalTest, IsTakenBitByBitByADeferredViewWhileOthersWrite) {
   std::vector<Row> rows;
   for (int id = 0; id < 999; ++id) rows.push_back({id, "apples", 1});

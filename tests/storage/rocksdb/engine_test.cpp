@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -292,6 +293,34 @@ TEST_F(RocksdbEngine, TellsOfFlushesMergesAndFailures) {
   const auto failures = events.of(Event::Kind::failure);
   ASSERT_FALSE(failures.empty());
   EXPECT_NE(failures[0].detail.find("Injected"), std::string::npos) << failures[0].detail;
+}
+
+/// How much the threads that tell of something let others go first.
+class Niceness final : public engine::EventSink {
+ public:
+  static int of_this_thread() { return ::getpriority(PRIO_PROCESS, 0); }
+  void on_event(const Event& event) override {
+    const std::lock_guard lock(mutex_);
+    niceness_[event.kind] = of_this_thread();
+  }
+  int of(Event::Kind kind) const {
+    const std::lock_guard lock(mutex_);
+    return niceness_.at(kind);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Event::Kind, int> niceness_;
+};
+
+TEST_F(RocksdbEngine, WritesAndMergesFilesBehindThoseWhoUseThem) {
+  Niceness niceness;
+  options_.events = &niceness;
+  const auto engine = open();
+  put(*engine, Family::history, "a key of history", "value");
+  ASSERT_TRUE(engine->collect());
+  EXPECT_GT(niceness.of(Event::Kind::compaction), Niceness::of_this_thread());
+  EXPECT_GT(niceness.of(Event::Kind::flush), Niceness::of_this_thread());
 }
 
 TEST_F(RocksdbEngine, StalledWriteWaitsOnlyIfItMay) {

@@ -104,7 +104,7 @@ struct Core {
   std::unique_ptr<BlockingPool> blocking;
   std::unique_ptr<IoService> io;
   std::atomic<IoService*> io_to_poll{nullptr};  // while that is left to the workers
-  std::unique_ptr<SystemMetrics> metrics;  // if somebody measures
+  std::unique_ptr<SystemMetrics> metrics;       // if somebody measures
   std::once_flag io_started;
 
   std::int64_t now_ns() const noexcept;

@@ -1,7 +1,8 @@
 #include <weir/flow/data/change_batch.hpp>
 
+#include <algorithm>
 #include <bit>
-#include <numeric>
+#include <limits>
 #include <utility>
 
 #include <weir/runtime/check.hpp>
@@ -9,33 +10,48 @@
 namespace weir::flow::data {
 namespace {
 
+constexpr std::uint32_t no_row = ~std::uint32_t{0};
+
 /// Finds the first row equal to another one.
 class FirstRows {
  public:
-  explicit FirstRows(const Columns& columns, std::size_t rows)
-      : columns_(columns), slots_(std::bit_ceil(rows * 2 + 1), none) {
-    hash_rows(columns, rows, hashes_);
+  /// `hashed` are all columns, or some of them. Rows that have these in common are told apart one
+  /// by one, `alike_max` times in all.
+  FirstRows(const Columns& columns, std::size_t rows, std::span<const ColumnRef> hashed,
+            std::size_t alike_max)
+      : columns_(columns), alike_left_(alike_max), slots_(std::bit_ceil(rows * 3 / 2 + 1), no_row) {
+    hash_rows(hashed, rows, hashes_);
   }
 
-  /// The row itself, if no equal one was asked for before.
+  /// The row itself, if no equal one was asked for before. `no_row` if too many are alike.
   std::uint32_t first_like(std::uint32_t row) noexcept {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t slot = hashes_[row] & mask;; slot = (slot + 1) & mask) {
-      if (slots_[slot] == none) return slots_[slot] = row;
       const std::uint32_t other = slots_[slot];
-      const bool is_equal =
-          hashes_[other] == hashes_[row] && equal_rows(columns_, other, columns_, row);
-      if (is_equal) return other;
+      if (other == no_row) return slots_[slot] = row;
+      if (hashes_[other] != hashes_[row]) continue;
+      if (equal_rows(columns_, other, columns_, row)) return other;
+      if (alike_left_-- == 0) return no_row;
     }
   }
 
  private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-
   const Columns& columns_;
+  std::size_t alike_left_;
   std::vector<std::uint32_t> slots_;
   std::vector<std::uint64_t> hashes_;
 };
+
+/// The weights of equal rows at the first of them, zero at the others. False if too many are alike.
+bool sum_equal(std::span<const Weight> weights, FirstRows first, std::vector<Weight>& sums) {
+  sums.assign(weights.size(), 0);
+  for (std::uint32_t row = 0; row < weights.size(); ++row) {
+    const std::uint32_t place = first.first_like(row);
+    if (place == no_row) return false;
+    sums[place] += weights[row];
+  }
+  return true;
+}
 
 Columns take_rows(const Columns& columns, std::span<const std::uint32_t> rows) {
   Columns taken;
@@ -109,21 +125,33 @@ ChangeBatch ChangeBatch::negated() const {
   return negated;
 }
 
+/// Equal rows have equal keys, which take less to hash. But a key may have changed often.
+std::vector<Weight> ChangeBatch::sums() const {
+  constexpr std::size_t versions_of_a_key = 8;
+  std::vector<Weight> sums;
+  Columns key;
+  for (const std::size_t column : schema_->primary_key()) key.push_back(columns_[column]);
+  const bool is_summed =
+      !key.empty() &&
+      sum_equal(*weights_, FirstRows(columns_, size(), key, size() * versions_of_a_key), sums);
+  if (!is_summed) {
+    constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+    check(sum_equal(*weights_, FirstRows(columns_, size(), columns_, unlimited), sums),
+          "rows are told apart by all of their columns");
+  }
+  return sums;
+}
+
 ChangeBatch ChangeBatch::consolidated() const {
   if (is_consolidated_) return *this;
-  FirstRows first(columns_, size());
-  std::vector<Weight> sums(size(), 0);
-  for (std::uint32_t row = 0; row < size(); ++row) sums[first.first_like(row)] += (*weights_)[row];
-  std::vector<std::uint32_t> kept;
-  std::vector<Weight> weights;
-  for (std::uint32_t row = 0; row < size(); ++row) {
-    if (sums[row] == 0) continue;
-    kept.push_back(row);
-    weights.push_back(sums[row]);
-  }
+  std::vector<Weight> sums = this->sums();
   ChangeBatch batch = *this;
-  if (kept.size() != size()) {
-    batch = ChangeBatch(schema_, take_rows(columns_, kept), std::move(weights));
+  if (std::ranges::find(sums, 0) != sums.end()) {
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t row = 0; row < size(); ++row)
+      if (sums[row] != 0) kept.push_back(row);
+    std::erase(sums, 0);
+    batch = ChangeBatch(schema_, take_rows(columns_, kept), std::move(sums));
     batch.version = version;
     batch.origin = origin;
   }

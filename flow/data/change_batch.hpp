@@ -53,6 +53,9 @@ class ChangeBatch {
   std::uint32_t origin = 0;
 
  private:
+  /// The weights of equal rows at the first of them; zero at the others.
+  std::vector<Weight> sums() const;
+
   SchemaRef schema_;
   Columns columns_;
   std::shared_ptr<const std::vector<Weight>> weights_;

@@ -59,10 +59,15 @@ void with_values(const Column& column, Use use) {
 void hash_column(const Column& column, std::span<std::uint64_t> hashes) {
   visit_kind(column.type().kind, [&](auto kind) {
     with_values<StoredType<kind()>>(column, [&](const auto& values) {
-      for (std::size_t row = 0; row < hashes.size(); ++row) {
-        const std::uint64_t hash = column.is_null(row) ? null_hash : hash_value(values[row]);
+      const auto add = [&](std::size_t row, std::uint64_t hash) {
         hashes[row] = mix(hashes[row] * 31 + hash);
+      };
+      if (!column.has_nulls()) {
+        for (std::size_t row = 0; row < hashes.size(); ++row) add(row, hash_value(values[row]));
+        return;
       }
+      for (std::size_t row = 0; row < hashes.size(); ++row)
+        add(row, column.is_null(row) ? null_hash : hash_value(values[row]));
     });
   });
 }

@@ -11,6 +11,7 @@
 #include <weir/runtime/try.hpp>
 #include <weir/tests/flow/workflow/support/worker_fixture.hpp>
 #include <weir/tests/runtime/support.hpp>
+#include <weir/tests/storage/support/hesitant_store.hpp>
 #include <weir/tests/storage/support/long_run.hpp>
 
 namespace weir::flow::workflow {
@@ -324,7 +325,7 @@ class Handover {
  public:
   explicit Handover(Simulation& simulation) : simulation_(simulation) {
     options_.disk = std::make_shared<storage::engine::SimulatedDisk>();
-    store_.emplace(storage::Store::open(simulation.system(), options_).value());
+    store_.emplace(storage::test::open_hesitant(simulation.system(), options_).value());
     ledger_.emplace(simulation.run(store_->open_rows<std::uint64_t, std::string>("l")).value());
     engine_.emplace(simulation.run(Engine::open(&*store_)).value());
   }

@@ -1,10 +1,13 @@
-"""Kills the checkout sample at every line that it prints, and starts it again.
+"""Kills the checkout sample at every line that it prints, and after everything that it commits, and
+starts it again.
 
 Usage: kill_checkout.py PROGRAM
 
 Whenever it is killed, in the end the ledger has each effect once.
 """
 
+import concurrent.futures
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -25,6 +28,38 @@ def run(program, directory, lines_max):
     rest, _ = child.communicate()
     lines += [line.strip() for line in rest.splitlines()]
     return lines, child.returncode == 0
+
+
+def logged(directory):
+    """How much there is in the log of the store, where each commit adds to it."""
+    total = 0
+    for path in pathlib.Path(directory).rglob("*.log"):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:
+            pass
+    return total
+
+
+def run_commits(program, directory, commits_max):
+    """Lets it commit so often, then kills it. Returns whether it ended before."""
+    child = subprocess.Popen([program, directory], stdout=subprocess.DEVNULL)
+    before = logged(directory)
+    commits = 0
+    while child.poll() is None and commits < commits_max:
+        now = logged(directory)
+        commits += now != before
+        before = now
+    child.kill()
+    return child.wait() == 0
+
+
+def kill_after_commit(program, commits):
+    with tempfile.TemporaryDirectory() as directory:
+        has_ended = run_commits(program, directory, commits)
+        lines, _ = run(program, directory, 10_000)
+        check(lines, f"killed after commit {commits}")
+        return has_ended
 
 
 def check(lines, what):
@@ -48,6 +83,15 @@ def main():
             run(program, directory, at)
             lines, _ = run(program, directory, 10_000)
             check(lines, f"killed after line {at}")
+    # Killed after each commit: those of each step, each child and each sleep among them.
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for first in range(1, 1000, 4):
+            kills = [pool.submit(kill_after_commit, program, first + i) for i in range(4)]
+            if any(kill.result() for kill in kills):
+                print(f"killed after each of {first} commits or more")
+                break
+        else:
+            sys.exit("it never ends by itself")
     # Killed again and again, each time a line later.
     with tempfile.TemporaryDirectory() as directory:
         for at in range(10_000):

@@ -17,6 +17,7 @@
 #include <weir/runtime/sleep.hpp>
 #include <weir/storage/engine/simulated_disk.hpp>
 #include <weir/tests/runtime/support.hpp>
+#include <weir/tests/storage/support/hesitant_store.hpp>
 #include <weir/tests/storage/support/long_run.hpp>
 
 namespace weir::flow::workflow {
@@ -175,6 +176,7 @@ class Scenario {
     options_.opened_at = std::chrono::sys_time<Duration>(std::chrono::hours(24 * 20'000));
     if (simulation.random() % 3 == 0) is_buffered_ = true;
     if (is_buffered_) options_.durability = storage::Durability::buffered(2ms);
+    waits_for_disk_ = simulation.random() % 4 == 0;
   }
 
   void run() {
@@ -195,13 +197,14 @@ class Scenario {
     for (int hands = 0; hands < 3; ++hands) spawn_hand(true);
     simulation_.run_for(60s);
     // What waits for people is let go on, also if who made it was not answered.
-    for (const auto& [id, is_answered] : ledger_.created) {
-      static_cast<void>(simulation_.run(engine_->resume(id, "boss")));
-    }
-    for (const auto& [id, signal_id] : ledger_.sent) {
+    for (const ExecutionId& id : unfinished()) {
       static_cast<void>(simulation_.run(engine_->resume(id, "boss")));
     }
     simulation_.run_for(60s);
+    for (const ExecutionId& id : unfinished()) {
+      ADD_FAILURE() << to_string(id) << " is "
+                    << to_string(simulation_.run(engine_->describe(id)).value()->execution.state);
+    }
     judge();
     close();
   }
@@ -211,9 +214,27 @@ class Scenario {
   void spawn_hand(bool is_honest) {
     simulation_.system().spawn<Hand>(&*engine_, &ledger_, is_honest).send<Work>();
   }
+  /// All that have not ended, whoever knows of them.
+  std::vector<ExecutionId> unfinished() {
+    using enum PublicState;
+    const ExecutionFilter filter{
+        .states = {waiting, delayed, rate_limited, waiting_children, active, suspended}};
+    std::vector<ExecutionId> found;
+    for (std::optional<ExecutionId> after;;) {
+      const auto page = simulation_.run(engine_->list_executions(filter, after, 1000)).value();
+      for (const ExecutionSummary& one : page.items) found.push_back(one.id);
+      if (!page.next) return found;
+      after = page.next;
+    }
+  }
+  Result<storage::Store> open_store() {
+    ActorSystem& system = simulation_.system();
+    if (!waits_for_disk_) return storage::Store::open(system, options_);
+    return storage::test::open_hesitant(system, options_);
+  }
   void open() {
     if (!simulation_.node().is_up()) simulation_.node().restart();
-    auto store = storage::Store::open(simulation_.system(), options_);
+    auto store = open_store();
     ASSERT_TRUE(store) << store.error().message();
     store_.emplace(*std::move(store));
     EngineOptions options;
@@ -295,6 +316,7 @@ class Scenario {
   Simulation& simulation_;
   storage::StoreOptions options_;
   bool is_buffered_ = false;
+  bool waits_for_disk_ = false;  // often, so that others go on meanwhile
   std::optional<storage::Store> store_;
   std::optional<Engine> engine_;
   Ledger ledger_;

@@ -4,6 +4,8 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/internal/limits.hpp>
+#include <weir/flow/workflow/internal/schedule.hpp>
 
 namespace weir::flow::workflow::postgres::internal {
 namespace {
@@ -58,8 +60,19 @@ bool ClaimJob::run(WorkingSet& records, Time now, Missing& missing) {
     }
     std::move(draft).apply(records);
     candidate.claimed = *std::move(outcome);
+    if (!candidate.claimed) note_wait(records, now, candidate.id);
   }
   return is_done;
+}
+
+void ClaimJob::note_wait(const WorkingSet& records, Time now, const ExecutionId& id) {
+  Draft draft(records, now, seed_);
+  const Execution* execution = draft.find<Execution>(id);
+  if (execution == nullptr || execution->has_ended()) return;
+  const Admission admission = workflow::internal::admission_of(draft, *execution);
+  if (!admission.until || *admission.until <= now) return;
+  const Duration wait = workflow::internal::Schedule::pause_before(*admission.until - now);
+  wait_ = wait_ ? std::min(*wait_, wait) : wait;
 }
 
 std::size_t ClaimJob::claimed() const {

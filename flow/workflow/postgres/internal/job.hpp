@@ -85,7 +85,10 @@ class ClaimJob final : public Job {
  public:
   ClaimJob(std::uint64_t seed, ClaimRequest request) : Job(seed), request_(std::move(request)) {}
 
-  void reset() override { candidates_.clear(); }
+  void reset() override {
+    candidates_.clear();
+    wait_.reset();
+  }
   void look(const WorkingSet& records, Time about_now, Missing& missing) override;
   bool run(WorkingSet& records, Time now, Missing& missing) override;
 
@@ -95,6 +98,8 @@ class ClaimJob final : public Job {
   void offer(const ExecutionId& id) { candidates_.push_back({id}); }
   /// What it has got, and why it got nothing if that was an error.
   Result<std::vector<Claimed>> take();
+  /// After which time alone may let it have something; none if it does not depend on time.
+  std::optional<Duration> wait() const noexcept { return wait_; }
 
  private:
   struct Candidate {
@@ -105,9 +110,11 @@ class ClaimJob final : public Job {
   };
 
   std::size_t claimed() const;
+  void note_wait(const WorkingSet& records, Time now, const ExecutionId& id);
 
   const ClaimRequest request_;
   std::vector<Candidate> candidates_;
+  std::optional<Duration> wait_;
 };
 
 }  // namespace weir::flow::workflow::postgres::internal

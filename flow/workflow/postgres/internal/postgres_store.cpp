@@ -8,6 +8,7 @@
 #include <weir/flow/workflow/postgres/internal/notices.hpp>
 #include <weir/flow/workflow/postgres/internal/schema.hpp>
 #include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/sleep.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/telemetry/telemetry.hpp>
@@ -92,6 +93,11 @@ Task<> open_when_cancelled(CancellationToken token, Gates::Gate gate) {
   if (auto cancelled = co_await token.cancelled(); cancelled) gate->publish(gate->published() + 1);
 }
 
+/// For who was refused until some time; those who come meanwhile find out for themselves.
+Task<> wake_after(ContextRef context, std::string lane, Duration wait) {
+  if (auto slept = co_await sleep_for(wait); slept) context->gates.wake(lane);
+}
+
 Task<Result<std::vector<Claimed>>> claim_on(ContextRef context, BatchRef batches,
                                             ClaimRequest request, bool waits) {
   for (;;) {
@@ -109,6 +115,7 @@ Task<Result<std::vector<Claimed>>> claim_on(ContextRef context, BatchRef batches
     if (is_over || !waits || has_given_up) co_return claimed;
     TaskScope watch;  // goes with the wait
     if (request.until) watch.spawn(open_when_cancelled(*request.until, gate));
+    if (job->wait()) watch.spawn(wake_after(context, request.lane, *job->wait()));
     WEIR_CO_TRY_VOID(co_await gate->wait_until(seen + 1));
   }
 }

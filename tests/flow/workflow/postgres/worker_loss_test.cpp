@@ -1,4 +1,4 @@
-// Workers whose database goes away at the wrong moment.
+// Workers whose database goes away at the wrong moment; and waiters who are woken by time alone.
 #include <chrono>
 
 #include <gtest/gtest.h>
@@ -53,6 +53,45 @@ TEST_F(WorkerLossTest, AResultThatCouldNotBeToldIsNoFailure) {
     ASSERT_TRUE(run(worker.stop()));
     execute("drop function lose cascade; drop sequence ends");
   }
+}
+
+class WaiterTest : public StoreTest {
+ protected:
+  /// Nobody looks for himself before the test is over.
+  Engine open_patient() {
+    Options patient = options_for(server());
+    patient.poll = 10min;
+    return run(postgres::open(&system(), patient)).value();
+  }
+  /// When each was claimed, by the clock of the database.
+  std::vector<Time> claim_all(const Engine& engine, std::size_t count) {
+    std::vector<Time> times;
+    while (times.size() < count) {
+      for (const Claimed& one : run(engine.next({.worker = "w", .lease = 1h})).value()) {
+        times.push_back(
+            run(engine.describe(one.handle.execution)).value()->execution.lease->acquired_at);
+      }
+    }
+    return times;
+  }
+};
+
+TEST_F(WaiterTest, WhoWaitsForTheRateOfALaneIsWokenByTime) {
+  const Engine engine = open_patient();
+  ASSERT_TRUE(run(engine.set_lane_rate("default", Rate{.count = 1, .per = 100ms})));
+  for (int i = 0; i < 4; ++i) run(engine.create_execution({.kind = "work"})).value();
+  const auto times = claim_all(engine, 4);
+  for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], 99ms) << i;
+}
+
+TEST_F(WaiterTest, WhoWaitsForTheRateOfAKeyIsWokenByTime) {
+  const Engine engine = open_patient();
+  ASSERT_TRUE(run(engine.set_limit("c:*", std::nullopt, Rate{.count = 1, .per = 100ms})));
+  for (int i = 0; i < 3; ++i) {
+    run(engine.create_execution({.kind = "work", .limit_keys = {"c:1"}})).value();
+  }
+  const auto times = claim_all(engine, 3);
+  for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], 99ms) << i;
 }
 
 }  // namespace

@@ -50,6 +50,8 @@ class BatchWorker {
     return size > 0;
   }
   Lanes& lanes() noexcept { return lanes_; }
+  /// When so many items wait, the thread is woken.
+  std::size_t asked_at() const noexcept { return asked_at_; }
 
   /// See `BatchQueue::admits`.
   bool admits() noexcept { return queue_.admits(); }
@@ -79,14 +81,18 @@ class BatchWorker {
 
   void export_all() {
     std::size_t count = 0;
+    std::size_t taken = 0;
     const auto take = [&](auto& item) {
       if (count == records_.size()) records_.emplace_back();
       lanes_.write(item, records_[count], count);
+      ++taken;
       if (++count == options_.batch_max) export_first(std::exchange(count, 0));
     };
     lanes_.take_all(take, [this](std::size_t items) { queue_.give_back(items); });
     queue_.take_all([&](std::unique_ptr<Item> item) { take(*item); });
     if (count > 0) export_first(count);
+    // Meanwhile so many may have come that their number never was below the one to ask at.
+    if (taken >= asked_at_ && queue_.size() >= asked_at_) thread_.ask_for_round();
   }
 
   void export_first(std::size_t count) {
@@ -96,7 +102,7 @@ class BatchWorker {
   }
 
   const BatchOptions options_;
-  const std::size_t asked_at_;  // so many items
+  const std::size_t asked_at_;
   BatchQueue<Item> queue_;
   std::unique_ptr<Exporter<Record>> exporter_;
   std::atomic<std::uint64_t> exported_{0};

@@ -14,11 +14,11 @@ namespace weir::telemetry {
 /// The lanes of all threads that record spans, and how spans become records.
 class SpanLanes {
  public:
-  std::shared_ptr<SpanLane> add() {
-    auto lane = std::make_shared<SpanLane>();
+  /// Null if there are so many already.
+  std::shared_ptr<SpanLane> add(std::size_t lanes_max) {
     const std::scoped_lock hold(mutex_);
-    lanes_.push_back(lane);
-    return lane;
+    if (lanes_.size() >= lanes_max) return nullptr;
+    return lanes_.emplace_back(std::make_shared<SpanLane>());
   }
 
   // --- the thread that exports

@@ -17,8 +17,10 @@ using std::chrono::steady_clock;
 
 std::atomic<ContextProvider> context_provider{nullptr};
 
-// The room that lanes hold and do not use is part of the queue's: it must not matter.
+// The room that lanes hold and do not use is part of the queue's: it must not matter, neither for
+// what is dropped nor for when the thread that exports is woken.
 constexpr std::size_t queue_with_lanes_min = SpanLane::piece * 64;
+constexpr std::size_t woken_at_for_each_lane = SpanLane::piece * 2;
 
 TraceContext current_context() {
   const ContextProvider provider = context_provider.load(std::memory_order_acquire);
@@ -125,7 +127,7 @@ void Telemetry::submit(std::unique_ptr<PendingSpan> span) noexcept {
 
 std::shared_ptr<SpanLane> Telemetry::new_span_lane() {
   if (!spans_ || options_.span_batches.queue_max < queue_with_lanes_min) return nullptr;
-  return spans_->lanes().add();
+  return spans_->lanes().add(spans_->asked_at() / woken_at_for_each_lane);
 }
 
 bool Telemetry::add_room(SpanLane& lane) noexcept {

@@ -175,5 +175,17 @@ TEST(Telemetry, HasNoLanesWhereEachSpanCounts) {
   EXPECT_EQ(off.new_span_lane(), nullptr);
 }
 
+// What many lanes hold and do not use would look like spans that wait.
+TEST(Telemetry, HasFewLanesWhereBatchesAreSmall) {
+  std::vector<std::string> names;
+  Exporters exporters;
+  exporters.spans = std::make_unique<Names>(&names);
+  Telemetry telemetry({.span_batches = {.queue_max = 4096, .batch_max = SpanLane::piece}},
+                      std::move(exporters));
+  EXPECT_NE(telemetry.new_span_lane(), nullptr);  // a thread is woken for four batches
+  EXPECT_NE(telemetry.new_span_lane(), nullptr);
+  EXPECT_EQ(telemetry.new_span_lane(), nullptr);
+}
+
 }  // namespace
 }  // namespace weir::telemetry

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -31,8 +30,6 @@ class BatchWorker {
  public:
   BatchWorker(const BatchOptions& options, std::unique_ptr<Exporter<Record>> exporter)
       : options_(options),
-        asked_at_(std::max(options.batch_max,
-                           std::min(options.queue_max / 4, options.batch_max * batches_at_once))),
         queue_(options.queue_max),
         exporter_(std::move(exporter)),
         thread_(options.delay, [this] { export_all(); }) {}
@@ -51,7 +48,7 @@ class BatchWorker {
   }
   Lanes& lanes() noexcept { return lanes_; }
   /// When so many items wait, the thread is woken.
-  std::size_t asked_at() const noexcept { return asked_at_; }
+  std::size_t asked_at() const noexcept { return options_.batch_max; }
 
   /// See `BatchQueue::admits`.
   bool admits() noexcept { return queue_.admits(); }
@@ -70,13 +67,9 @@ class BatchWorker {
   }
 
  private:
-  // Where there is room for many, the thread is woken for several batches: each time it takes the
-  // place of a thread that works.
-  static constexpr std::size_t batches_at_once = 4;
-
   // Of the number of items that wait, so many have just come.
   void ask_at(std::size_t size, std::size_t added) noexcept {
-    if (size >= asked_at_ && size - added < asked_at_) thread_.ask_for_round();
+    if (size >= asked_at() && size - added < asked_at()) thread_.ask_for_round();
   }
 
   void export_all() {
@@ -92,7 +85,7 @@ class BatchWorker {
     queue_.take_all([&](std::unique_ptr<Item> item) { take(*item); });
     if (count > 0) export_first(count);
     // Meanwhile so many may have come that their number never was below the one to ask at.
-    if (taken >= asked_at_ && queue_.size() >= asked_at_) thread_.ask_for_round();
+    if (taken >= asked_at() && queue_.size() >= asked_at()) thread_.ask_for_round();
   }
 
   void export_first(std::size_t count) {
@@ -102,7 +95,6 @@ class BatchWorker {
   }
 
   const BatchOptions options_;
-  const std::size_t asked_at_;
   BatchQueue<Item> queue_;
   std::unique_ptr<Exporter<Record>> exporter_;
   std::atomic<std::uint64_t> exported_{0};

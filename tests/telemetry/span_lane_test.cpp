@@ -180,9 +180,9 @@ TEST(Telemetry, HasFewLanesWhereBatchesAreSmall) {
   std::vector<std::string> names;
   Exporters exporters;
   exporters.spans = std::make_unique<Names>(&names);
-  Telemetry telemetry({.span_batches = {.queue_max = 4096, .batch_max = SpanLane::piece}},
+  Telemetry telemetry({.span_batches = {.queue_max = 4096, .batch_max = SpanLane::piece * 4}},
                       std::move(exporters));
-  EXPECT_NE(telemetry.new_span_lane(), nullptr);  // a thread is woken for four batches
+  EXPECT_NE(telemetry.new_span_lane(), nullptr);
   EXPECT_NE(telemetry.new_span_lane(), nullptr);
   EXPECT_EQ(telemetry.new_span_lane(), nullptr);
 }

@@ -35,9 +35,10 @@ std::string_view describe(BackgroundErrorReason reason) {
   return "background work";
 }
 
-/// Threads that write and merge files compete with those who use them: who answers within a
-/// millisecond must not stand behind one that computes for a second. A tenth is theirs in any case,
-/// as writes wait for them in the end. Where the system does not let it, all is as it was.
+/// Threads that merge files compete with those who use them: who answers within a millisecond must
+/// not stand behind one that computes for a second. A tenth is theirs in any case, as writes wait
+/// for them in the end. Not those that write files: what they have not written is in memory. Where
+/// the system does not let it, all is as it was.
 void let_others_go_first() noexcept {
   constexpr int less = 10;
   thread_local const int outcome =
@@ -55,7 +56,6 @@ void Listener::tell(const Event& event) const {
 }
 
 void Listener::OnFlushBegin(::rocksdb::DB* /*database*/, const ::rocksdb::FlushJobInfo& job) {
-  let_others_go_first();
   const std::lock_guard lock(mutex_);
   flushes_.try_emplace(job.job_id, std::chrono::steady_clock::now());
 }

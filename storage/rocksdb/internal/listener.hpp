@@ -14,7 +14,7 @@
 namespace weir::storage::rocksdb::internal {
 
 /// Turns what RocksDB tells on its threads into events, and latches failures to write files. Lets
-/// others go before the threads that write and merge them.
+/// others go before the threads that merge them.
 class Listener final : public ::rocksdb::EventListener {
  public:
   Listener(std::string directory, engine::EventSink* sink, Failure& failure);

@@ -105,23 +105,39 @@ void tell_stopped(const Store& store, std::size_t cut_off, Output& output) {
   }
 }
 
-Task<Result<>> keep_serving(Store* store, const ServeOptions* options, GatewayOptions gateway_how,
-                            Output* output) {
-  WEIR_CO_TRY(database, co_await Database::open(store));
-  WEIR_CO_TRY(engine, co_await Engine::open(store));
-  auto gateway = Gateway::start({store, &database, &engine}, std::move(gateway_how));
+/// Until a signal comes. The requests that were cut off then.
+Task<Result<std::size_t>> serve_until_signal(server::Served served, const ServeOptions* options,
+                                             GatewayOptions gateway_how, Output* output) {
+  auto gateway = Gateway::start(served, std::move(gateway_how));
   if (!gateway) co_return explain_start(gateway.error(), *options);
   {
     // Before anybody is told that it runs. A second signal then ends the process at once.
-    boost::asio::signal_set signals(io_context(store->system()), SIGINT, SIGTERM);
-    tell_started(*gateway, *store, *options, *output);
+    boost::asio::signal_set signals(io_context(served.store->system()), SIGINT, SIGTERM);
+    tell_started(*gateway, *served.store, *options, *output);
     static_cast<void>(co_await signals.async_wait(use_task));
   }
   const auto drained = co_await gateway->stop();
-  WEIR_CO_TRY_VOID(co_await engine.close());
-  WEIR_CO_TRY_VOID(co_await database.close());
-  WEIR_CO_TRY_VOID(co_await store->close());
-  tell_stopped(*store, drained ? drained->cut_off : 0, *output);
+  co_return drained ? drained->cut_off : 0;
+}
+
+/// What was opened is closed in any case: nothing of it may go on when the store ends.
+Task<Result<>> keep_serving(Store* store, const ServeOptions* options, GatewayOptions gateway_how,
+                            Output* output) {
+  WEIR_CO_TRY(database, co_await Database::open(store));
+  auto engine = co_await Engine::open(store);
+  Result<std::size_t> cut_off = 0;
+  Result<> closed;
+  if (engine) {
+    cut_off = co_await serve_until_signal({store, &database, &*engine}, options,
+                                          std::move(gateway_how), output);
+    closed = co_await engine->close();
+  }
+  if (auto views = co_await database.close(); closed) closed = std::move(views);
+  if (auto all = co_await store->close(); closed) closed = std::move(all);
+  if (!engine) co_return engine.error();
+  if (!cut_off) co_return cut_off.error();
+  if (!closed) co_return closed;
+  tell_stopped(*store, *cut_off, *output);
   co_return {};
 }
 

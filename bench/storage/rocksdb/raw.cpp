@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <rocksdb/db.h>
+#include <rocksdb/memtablerep.h>
 #include <rocksdb/write_batch.h>
 #include <weir/bench/actors/measure.hpp>
 #include <weir/bench/storage/workloads.hpp>
@@ -21,8 +22,9 @@ std::unique_ptr<::rocksdb::DB> open(const std::filesystem::path& path) {
   const auto tuning = weir::storage::rocksdb::internal::make_tuning({.directory = path});
   auto database = tuning.database;
   database.manual_wal_flush = false;
-  const ::rocksdb::Options options(
+  ::rocksdb::Options options(
       database, tuning.families[static_cast<std::size_t>(weir::storage::engine::Family::rows)]);
+  options.memtable_factory = std::make_shared<::rocksdb::SkipListFactory>();  // Weir has its own
   ::rocksdb::DB* opened = nullptr;
   const auto status = ::rocksdb::DB::Open(options, path, &opened);
   verify(status.ok(), status.ToString().c_str());

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <rocksdb/db.h>
+#include <rocksdb/memtablerep.h>
 #include <rocksdb/write_batch.h>
 #include <weir/bench/actors/measure.hpp>
 #include <weir/bench/storage/directory.hpp>
@@ -29,9 +30,12 @@ class Raw {
     const auto tuning =
         weir::storage::rocksdb::internal::make_tuning({.directory = path, .write_ahead = has_log});
     std::vector<::rocksdb::ColumnFamilyDescriptor> families;
-    for (std::size_t family = 0; family < tuning.families.size(); ++family)
+    for (std::size_t family = 0; family < tuning.families.size(); ++family) {
       families.emplace_back(std::string(weir::storage::engine::family_names[family]),
                             tuning.families[family]);
+      // Weir has its own.
+      families.back().options.memtable_factory = std::make_shared<::rocksdb::SkipListFactory>();
+    }
     ::rocksdb::DB* opened = nullptr;
     const auto status = ::rocksdb::DB::Open(tuning.database, path, families, &families_, &opened);
     verify(status.ok(), status.ToString().c_str());

@@ -19,6 +19,11 @@ concept Request = Message<M> && requires { typename M::Reply; };
 template <Request M>
 using ReplyOf = typename M::Reply;
 
+/// A message that matters only to an actor that is still there, and so is no dead letter when it
+/// comes too late: `struct Hurry { static constexpr bool is_notice = true; };`
+template <class M>
+concept Notice = Message<M> && !Request<M> && requires { requires M::is_notice; };
+
 namespace internal {
 
 /// "... [T = bank::Deposit]" with clang, "... [with T = bank::Deposit; ...]" with GCC.

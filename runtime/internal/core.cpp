@@ -210,6 +210,7 @@ void Core::call_hook_once(const DeadLetter& letter) noexcept {
 
 void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
                               const MessageType& message) noexcept {
+  if (message.is_notice && reason == DeadLetterReason::actor_stopped) return;
   count_dead_letter(reason);
   const DeadLetter letter{reason,
                           message.name(),

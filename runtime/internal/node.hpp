@@ -30,6 +30,7 @@ struct MessageType {
   // The pool class of a node whose message needs no destructor; `keep_destructor` otherwise.
   std::uint8_t trivial_pool_class;
   bool is_request;
+  bool is_notice;
   // Position in the dispatch tables; assigned when the first actor that handles the type is
   // spawned.
   mutable std::atomic<std::uint32_t> index{0};
@@ -195,14 +196,19 @@ constexpr MessageType describe_type() noexcept {
   constexpr bool is_plain = std::is_trivially_destructible_v<M>;
   constexpr std::uint8_t keep = MessageType::keep_destructor;
   if constexpr (!Request<M> && is_plain) {
-    return {signature_with<M>(), &free_node<sizeof(E)>, nullptr, trivial_pool_class_of<M>(), false};
+    return {signature_with<M>(),
+            &free_node<sizeof(E)>,
+            nullptr,
+            trivial_pool_class_of<M>(),
+            false,
+            Notice<M>};
   } else if constexpr (!Request<M>) {
-    return {signature_with<M>(), &E::dispose, nullptr, keep, false};
+    return {signature_with<M>(), &E::dispose, nullptr, keep, false, Notice<M>};
   } else if constexpr (is_plain) {
     static_assert(sizeof(E) == sizeof(typename E::Room));
-    return {signature_with<M>(), &E::Room::dispose, &E::Room::refuse, keep, true};
+    return {signature_with<M>(), &E::Room::dispose, &E::Room::refuse, keep, true, false};
   } else {
-    return {signature_with<M>(), &E::dispose, &E::refuse, keep, true};
+    return {signature_with<M>(), &E::dispose, &E::refuse, keep, true, false};
   }
 }
 

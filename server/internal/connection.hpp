@@ -16,7 +16,9 @@ namespace weir::server::internal {
 /// Time to see whether the client takes too long.
 struct CheckTime {};
 /// Answers what is under way, and hangs up.
-struct Drain {};
+struct Drain {
+  static constexpr bool is_notice = true;
+};
 
 /// Serves one client, request by request:
 ///

@@ -19,7 +19,9 @@ struct GatewayCore;
 class Feeds;
 
 /// There is more in a feed.
-struct News {};
+struct News {
+  static constexpr bool is_notice = true;
+};
 
 /// The latest changes of a table or view, read and encoded once for all who follow it:
 ///

@@ -57,6 +57,50 @@ TEST(DeadLetter, NamesTheMessageItsReceiverAndTheReason) {
   EXPECT_EQ(system.dead_letters().total(), 1u);
 }
 
+struct Hurry {
+  static constexpr bool is_notice = true;
+  std::string why;
+};
+struct Blink {
+  static constexpr bool is_notice = true;
+};
+
+class Hurried final : public Actor<Hurry, Blink, Note, Question> {
+ public:
+  void on(const Hurry&) {}
+  void on(Blink) {}
+  void on(Note) {}
+  int on(Question) {
+    int refused = 0;
+    for (int i = 0; i < 5; ++i) refused += self().send<Blink>() == SendStatus::full;
+    return refused;
+  }
+};
+
+TEST(DeadLetter, IsNoNoticeToAnActorThatHasStopped) {
+  Reports reports;
+  ActorSystem system(reports.options());
+  auto hurried = system.spawn<Hurried>();
+  hurried.stop();
+  await_end(system, hurried);
+  EXPECT_EQ(hurried.send<Hurry>("closing"), SendStatus::stopped);
+  EXPECT_EQ(hurried.send<Blink>(), SendStatus::stopped);
+  EXPECT_EQ(system.dead_letters().total(), 0u);
+  hurried.send<Note>(1);
+  EXPECT_EQ(system.dead_letters().total(), 1u);
+}
+
+TEST(DeadLetter, IsANoticeThatFoundNoRoom) {
+  Reports reports;
+  ActorSystem system(reports.options());
+  auto hurried = system.spawn<Hurried>(SpawnOptions{.mailbox_capacity = 1});
+  const Result<int> refused = ask_from_outside(system, hurried, Question{});
+  ASSERT_TRUE(refused);
+  EXPECT_GE(*refused, 4);
+  EXPECT_EQ(system.dead_letters().of(DeadLetterReason::mailbox_full),
+            static_cast<std::uint64_t>(*refused));
+}
+
 TEST(DeadLetter, IsRememberedForAWhileTheNewestFirst) {
   Reports reports;
   ActorSystem system(reports.options());

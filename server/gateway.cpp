@@ -14,9 +14,9 @@ namespace internal {
 
 GatewayCore::GatewayCore(Served served, GatewayOptions the_options, Access the_access,
                          std::shared_ptr<Acceptor> the_acceptor)
-    : store(served.store),
-      database(served.database),
-      engine(served.engine),
+    : store(served.store->share()),
+      database(served.database->share()),
+      engine(served.engine ? served.engine->share() : nullptr),
       options(std::move(the_options)),
       access(std::move(the_access)),
       router(all_routes()),
@@ -25,8 +25,8 @@ GatewayCore::GatewayCore(Served served, GatewayOptions the_options, Access the_a
       port(acceptor->port()),
       started(system().now()),
       started_at(store->version()),
-      relations(store, database),
-      handle_secret(engine) {
+      relations(store.get(), database.get()),
+      handle_secret(engine.get()) {
   if (telemetry() && telemetry()->measures()) {
     durations = telemetry()->meter().histogram(
         "http.server.request.duration",
@@ -38,9 +38,12 @@ GatewayCore::GatewayCore(Served served, GatewayOptions the_options, Access the_a
 
 namespace {
 
-Task<Result<DrainReport>> shut_down(ActorRef<internal::Shutdown> listener, Duration drain) {
-  co_return co_await listener.ask<internal::Shutdown>(drain).within(drain +
-                                                                    std::chrono::seconds(10));
+Task<Result<DrainReport>> shut_down(ActorRef<internal::Shutdown> listener, Duration drain,
+                                    std::shared_ptr<SequenceBarrier> gone) {
+  auto report =
+      co_await listener.ask<internal::Shutdown>(drain).within(drain + std::chrono::seconds(10));
+  if (report) static_cast<void>(co_await gone->wait_until(1));
+  co_return report;
 }
 
 Result<> check_options(const GatewayOptions& options) {
@@ -69,7 +72,7 @@ Gateway::Gateway(Gateway&&) noexcept = default;
 Gateway::~Gateway() {
   if (!core_ || !listener_.is_alive()) return;
   try {
-    static_cast<void>(core_->system().run(shut_down(listener_, Duration::zero())));
+    static_cast<void>(core_->system().run(shut_down(listener_, Duration::zero(), core_->gone)));
   } catch (const std::exception&) {
     // Inside an actor, which must not wait, or the system has stopped and with it the connections.
     listener_.stop();
@@ -107,7 +110,7 @@ std::size_t Gateway::connections() const noexcept {
 
 Task<Result<DrainReport>> Gateway::stop() {
   core_->is_draining.store(true, std::memory_order_relaxed);
-  return shut_down(listener_, core_->options.drain);
+  return shut_down(listener_, core_->options.drain, core_->gone);
 }
 
 }  // namespace weir::server

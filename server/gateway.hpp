@@ -54,7 +54,7 @@ struct GatewayOptions {
   AuditSink audit = {};
 };
 
-/// What a gateway makes reachable. All of it outlives the gateway.
+/// What a gateway makes reachable. The gateway is stopped before any of it is closed.
 struct Served {
   storage::Store* store = nullptr;
   flow::view::Database* database = nullptr;

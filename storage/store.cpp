@@ -59,19 +59,23 @@ Result<Store> Store::open(ActorSystem& system, StoreOptions options) {
   return Store(system, *std::move(core));
 }
 
-Store::Store(ActorSystem& system, std::shared_ptr<internal::StoreCore> core) noexcept
-    : system_(&system), core_(std::move(core)) {}
+Store::Store(ActorSystem& system, std::shared_ptr<internal::StoreCore> core, bool closes) noexcept
+    : system_(&system), core_(std::move(core)), closes_(closes) {}
 
 Store::Store(Store&&) noexcept = default;
 
 Store::~Store() {
-  if (!core_ || core_->end()) return;
+  if (!core_ || !closes_ || core_->end()) return;
   try {
     (void)system_->run(close());
   } catch (const std::exception&) {
     // Inside an actor, which must not wait, or the system has stopped and with it the store.
     core_->committer.send<internal::Close>();
   }
+}
+
+std::shared_ptr<Store> Store::share() const {
+  return std::shared_ptr<Store>(new Store(*system_, core_, false));
 }
 
 /// Nobody writes to the space before it is open, which is after this.

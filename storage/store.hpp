@@ -43,6 +43,13 @@ class Store {
   /// Closes it. Inside an actor it does not wait for that.
   ~Store();
 
+  /// Another handle of it, for what may go on when this one has ended: an actor that could not be
+  /// waited for. It gets `Errc::closed` for its commits then, and keeps the files open. Its end
+  /// closes nothing.
+  std::shared_ptr<Store> share() const;
+  /// Whether both are handles of one store.
+  friend bool operator==(const Store& a, const Store& b) noexcept { return a.core_ == b.core_; }
+
   /// Opens a key space, and makes it if it is not there. `wrong_type` if it holds other types.
   template <class K, class V>
   Task<Result<RowSpace<K, V>>> open_rows(std::string name) {
@@ -103,7 +110,8 @@ class Store {
 
  private:
   friend struct internal::StoreAccess;
-  Store(ActorSystem& system, std::shared_ptr<internal::StoreCore> core) noexcept;
+  Store(ActorSystem& system, std::shared_ptr<internal::StoreCore> core,
+        bool closes = true) noexcept;
 
   template <class Space>
   static Task<Result<Space>> open_space(std::shared_ptr<internal::StoreCore> core,
@@ -125,6 +133,7 @@ class Store {
 
   ActorSystem* system_;
   std::shared_ptr<internal::StoreCore> core_;  // null when moved from
+  bool closes_;                                // when it ends
 };
 
 }  // namespace weir::storage

@@ -98,10 +98,11 @@ Task<Result<Follower>> follow_executions(const workflow::Engine* engine, view::D
   }
   auto made = co_await database->create_table(table, schema());
   if (!made && made.error() != view::Errc::already_exists) co_return made.error();
-  co_return Follower(&engine->system(), "executions in " + table,
-                     [engine, database, table](internal::WentOn went_on) {
-                       return follow(engine, database, table, std::move(went_on));
-                     });
+  co_return Follower(
+      &engine->system(), "executions in " + table,
+      [engine = engine->share(), database = database->share(), table](internal::WentOn went_on) {
+        return follow(engine.get(), database.get(), table, std::move(went_on));
+      });
 }
 
 }  // namespace weir::flow::compose

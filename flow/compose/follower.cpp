@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include <weir/runtime/actor.hpp>
+#include <weir/runtime/departure.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/task_scope.hpp>
 
@@ -23,6 +24,7 @@ struct FollowerCore {
   ActorSystem* system;
   Follow follow;
   ActorRef<StartFollowing, StopFollowing> actor = {};
+  std::shared_ptr<SequenceBarrier> gone = std::make_shared<SequenceBarrier>();
   bool is_closed = false;
 
   void set_failure(std::optional<Error> reason) {
@@ -40,7 +42,8 @@ class FollowerActor final : public Actor<StartFollowing, StopFollowing> {
  public:
   static constexpr bool interleaves = true;
 
-  explicit FollowerActor(std::shared_ptr<FollowerCore> core) : core_(std::move(core)) {}
+  explicit FollowerActor(std::shared_ptr<FollowerCore> core)
+      : departure_(core->gone), core_(std::move(core)) {}
 
   void on(StartFollowing) { scope_.spawn(follow(core_)); }
   Task<Result<bool>> on(StopFollowing) {
@@ -61,6 +64,7 @@ class FollowerActor final : public Actor<StartFollowing, StopFollowing> {
     }
   }
 
+  const Departure departure_;
   const std::shared_ptr<FollowerCore> core_;
   TaskScope scope_;
 };
@@ -92,6 +96,8 @@ Task<Result<>> Follower::close() {
   if (core->is_closed) co_return {};
   core->is_closed = true;
   auto stopped = co_await core->actor.ask<internal::StopFollowing>().within(forever);
+  static_cast<void>(co_await core->gone->wait_until(1));
+  core->follow = nullptr;
   if (!stopped) co_return stopped.error();
   co_return {};
 }

@@ -147,8 +147,10 @@ Task<Result<Follower>> on_change(const workflow::Engine* engine, const view::Dat
   WEIR_CO_TRY_VOID(co_await find_place(engine->store(), start.name));
   auto shared = std::make_shared<const Start>(std::move(start));
   co_return Follower(&engine->system(), "on_change " + shared->name,
-                     [engine, database, relation, shared](internal::WentOn went_on) {
-                       return follow(engine, database, relation, shared, std::move(went_on));
+                     [engine = engine->share(), database = database->share(), relation,
+                      shared](internal::WentOn went_on) {
+                       return follow(engine.get(), database.get(), relation, shared,
+                                     std::move(went_on));
                      });
 }
 

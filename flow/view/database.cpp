@@ -23,12 +23,12 @@ using internal::Catalog;
 
 }  // namespace
 
-Database::Database(std::shared_ptr<internal::DatabaseCore> core) noexcept
-    : core_(std::move(core)) {}
+Database::Database(std::shared_ptr<internal::DatabaseCore> core, bool closes) noexcept
+    : core_(std::move(core)), closes_(closes) {}
 Database::Database(Database&&) noexcept = default;
 
 Database::~Database() {
-  if (!core_ || core_->gone->published() > 0) return;
+  if (!core_ || !closes_ || core_->gone->published() > 0) return;
   try {
     static_cast<void>(core_->store->system().run(close()));
   } catch (const std::exception&) {
@@ -38,22 +38,27 @@ Database::~Database() {
   }
 }
 
+std::shared_ptr<Database> Database::share() const {
+  return std::shared_ptr<Database>(new Database(core_, false));
+}
+
 Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions options) {
   if (options.workers == 0) co_return Error(Errc::invalid_argument, "workers must be 1 or more");
   if (options.backfill_rows == 0 || options.cycle.records_max == 0)
     co_return Error(Errc::invalid_argument, "backfill_rows and records_max must be 1 or more");
-  WEIR_CO_TRY(catalog, co_await Catalog::open(store));
+  WEIR_CO_TRY(catalog, co_await Catalog::open(store->share()));
   WEIR_CO_TRY_VOID(co_await catalog.sweep());
   auto core = std::make_shared<internal::DatabaseCore>();
-  core->store = store;
   core->library = options.library;
   core->batch_bytes_max = options.batch_bytes_max;
   core->catalog = std::make_shared<const Catalog>(std::move(catalog));
+  core->store = core->catalog->store();
   core->board = std::make_shared<internal::FlowBoard>();
   core->gone = std::make_shared<SequenceBarrier>();
   core->flows_gone = std::make_shared<SequenceBarrier>();
   if (auto* telemetry = store->system().options().telemetry) {
-    core->metrics = std::make_unique<internal::FlowMetrics>(core->board, store, telemetry->meter());
+    core->metrics =
+        std::make_unique<internal::FlowMetrics>(core->board, core->store, telemetry->meter());
   }
   const internal::FlowOptions flow{.state_memory_max = options.state_memory_max,
                                    .row_errors = options.row_errors,
@@ -62,15 +67,15 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
                                    .output_bytes_max = options.batch_bytes_max,
                                    .cycle_deadline = options.cycle_deadline};
   core->flows = store->system().spawn<internal::TransactionalFlows>(
-      SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, store,
-      core->catalog, core->board, core->flows_gone,
+      SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, core->catalog,
+      core->board, core->flows_gone,
       internal::TransactionalOptions{
           .flow = flow,
           .backfill_rows = std::min(options.backfill_rows, inline_rows_max),
           .retry_backoff = options.retry_backoff,
           .failures_max = options.failures_max});
   core->coordinator = store->system().spawn<internal::Coordinator>(
-      SpawnOptions{.name = "flow.coordinator"}, store, core->catalog, core->board, core->gone,
+      SpawnOptions{.name = "flow.coordinator"}, core->catalog, core->board, core->gone,
       internal::CoordinatorOptions{
           .flow = flow,
           .workers = options.workers,
@@ -80,7 +85,7 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
           .retry_backoff = options.retry_backoff,
           .failures_max = options.failures_max,
           .cycle_duration = core->metrics ? core->metrics->cycle_duration() : nullptr});
-  Database database(core);
+  Database database(core, true);
   WEIR_CO_TRY_VOID(co_await core->flows.ask<internal::LoadViews>().within(forever));
   WEIR_CO_TRY_VOID(co_await core->coordinator.ask<internal::Start>().within(forever));
   WEIR_CO_TRY_VOID(co_await internal::drop_replacements(core));

@@ -83,6 +83,8 @@ class Database {
   ~Database();
   /// Views stop where they are. The store is closed after it.
   Task<Result<>> close();
+  /// Another handle of it, for what may go on when this one has ended, as `storage::Store::share`.
+  std::shared_ptr<Database> share() const;
 
   /// The schema must have a primary key. `already_exists`.
   Task<Result<Relation>> create_table(std::string name, data::SchemaRef schema);
@@ -161,9 +163,10 @@ class Database {
   ActorSystem& system() const noexcept;
 
  private:
-  explicit Database(std::shared_ptr<internal::DatabaseCore> core) noexcept;
+  Database(std::shared_ptr<internal::DatabaseCore> core, bool closes) noexcept;
 
   std::shared_ptr<internal::DatabaseCore> core_;  // null when moved from
+  bool closes_;                                   // when it ends
 };
 
 /// The rows of a table or view, to make a query of.

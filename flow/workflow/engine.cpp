@@ -93,7 +93,7 @@ Engine::Engine(CoreRef core, AuditSchedule audit) : core_(std::move(core)) {
 Engine::Engine(Engine&&) noexcept = default;
 
 Engine::~Engine() {
-  if (!core_ || core_->is_closed()) return;
+  if (!core_ || !closes_ || core_->is_closed()) return;
   try {
     static_cast<void>(core_->system().run(close()));
   } catch (const std::exception&) {
@@ -101,6 +101,13 @@ Engine::~Engine() {
     if (auditor_) auditor_->abandon();
     core_->abandon();
   }
+}
+
+std::shared_ptr<Engine> Engine::share() const {
+  auto shared = std::make_shared<Engine>(core_);
+  shared->auditor_ = auditor_;
+  shared->closes_ = false;
+  return shared;
 }
 
 Task<Result<Engine>> Engine::open(storage::Store* store, EngineOptions options) {

@@ -157,6 +157,8 @@ class Engine {
   /// Closes it; inside an actor it does not wait for that.
   ~Engine();
   Task<Result<>> close();
+  /// Another handle of it, for what may go on when this one has ended, as `storage::Store::share`.
+  std::shared_ptr<Engine> share() const;
 
   // Executions.
   Task<Result<Created>> create_execution(NewExecution request) const;
@@ -332,6 +334,7 @@ class Engine {
  private:
   std::shared_ptr<internal::WorkflowStore> core_;  // null when moved from
   std::shared_ptr<internal::Auditor> auditor_;     // null without audits
+  bool closes_ = true;                             // when it ends
 };
 
 }  // namespace weir::flow::workflow

@@ -11,16 +11,18 @@ namespace weir::flow::workflow {
 
 /// What a worker and those who ask it share.
 struct internal::WorkerCore {
-  const Engine* engine;
+  std::shared_ptr<const Engine> engine;  // null when it is stopped
   ActorSystem* system;
   WorkerOptions options;
   std::shared_ptr<Handlers> handlers = std::make_shared<Handlers>();
   RefOf<WorkerActor> actor = {};
+  std::shared_ptr<SequenceBarrier> gone = std::make_shared<SequenceBarrier>();
   bool is_stopped = false;
 };
 
 Worker::Worker(const Engine* engine, WorkerOptions options)
-    : core_(std::make_shared<internal::WorkerCore>(engine, &engine->system(), std::move(options))) {
+    : core_(std::make_shared<internal::WorkerCore>(engine->share(), &engine->system(),
+                                                   std::move(options))) {
   on(internal::schedule_kind, internal::run_schedule);
 }
 Worker::Worker(Worker&&) noexcept = default;
@@ -50,7 +52,7 @@ void Worker::start() {
   SpawnOptions spawning{.name = core_->options.name, .mailbox_capacity = unbounded};
   core_->actor = core_->system->spawn<internal::WorkerActor>(
       std::move(spawning), core_->engine,
-      std::shared_ptr<const internal::Handlers>(core_->handlers), core_->options);
+      std::shared_ptr<const internal::Handlers>(core_->handlers), core_->options, core_->gone);
   core_->actor.send<internal::StartWork>();
 }
 
@@ -58,7 +60,9 @@ Task<Result<>> Worker::stop() {
   const CoreRef core = core_;
   if (!core->actor || core->is_stopped) co_return {};
   auto stopped = co_await core->actor.ask<internal::StopWork>().within(forever);
+  static_cast<void>(co_await core->gone->wait_until(1));
   core->is_stopped = true;
+  core->engine.reset();
   if (!stopped) co_return stopped.error();
   co_return {};
 }

@@ -30,7 +30,7 @@ struct MessageType {
   // The pool class of a node whose message needs no destructor; `keep_destructor` otherwise.
   std::uint8_t trivial_pool_class;
   bool is_request;
-  bool is_notice;
+  bool is_notice = false;
   // Position in the dispatch tables; assigned when the first actor that handles the type is
   // spawned.
   mutable std::atomic<std::uint32_t> index{0};
@@ -206,9 +206,9 @@ constexpr MessageType describe_type() noexcept {
     return {signature_with<M>(), &E::dispose, nullptr, keep, false, Notice<M>};
   } else if constexpr (is_plain) {
     static_assert(sizeof(E) == sizeof(typename E::Room));
-    return {signature_with<M>(), &E::Room::dispose, &E::Room::refuse, keep, true, false};
+    return {signature_with<M>(), &E::Room::dispose, &E::Room::refuse, keep, true};
   } else {
-    return {signature_with<M>(), &E::dispose, &E::refuse, keep, true, false};
+    return {signature_with<M>(), &E::dispose, &E::refuse, keep, true};
   }
 }
 

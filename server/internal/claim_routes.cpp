@@ -79,7 +79,7 @@ Task<> give_up_with(CancellationToken call, CancellationSource* until) {
 /// Waits for some, but no longer than was asked for, nor for who has gone. Whoever is late gets
 /// what the engine gave in the same moment: to cancel the question would leave that to nobody.
 Task<Result<std::vector<Claimed>>> claim_or_wait(const Call* call, ClaimBody body) {
-  const workflow::Engine* engine = call->core->engine;
+  const workflow::Engine* engine = call->core->engine.get();
   if (body.wait == Duration::zero()) co_return co_await engine->claim(std::move(body.request));
   CancellationSource until;
   body.request.until = until.token();
@@ -201,7 +201,7 @@ Task<Response> delay_execution(const Call* call) {
                       .pointer = "/delay_seconds"};
   }
   const auto from_now = std::chrono::ceil<workflow::Time::duration>(delay.value_or(Duration()));
-  const workflow::Engine* engine = call->core->engine;
+  const workflow::Engine* engine = call->core->engine.get();
   WEIR_CO_TRY_VOID(co_await engine->delay(handle, until.value_or(engine->time() + from_now)));
   co_return answer_nothing();
 }

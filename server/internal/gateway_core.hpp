@@ -7,6 +7,7 @@
 
 #include <weir/flow/view/database.hpp>
 #include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
 #include <weir/server/gateway.hpp>
 #include <weir/server/internal/access.hpp>
 #include <weir/server/internal/feed.hpp>
@@ -35,9 +36,9 @@ struct GatewayCore : std::enable_shared_from_this<GatewayCore> {
   ActorSystem& system() const noexcept { return store->system(); }
   telemetry::Telemetry* telemetry() const noexcept { return store->system().options().telemetry; }
 
-  storage::Store* const store;
-  flow::view::Database* const database;
-  flow::workflow::Engine* const engine;  // null if there is none
+  const std::shared_ptr<storage::Store> store;
+  const std::shared_ptr<flow::view::Database> database;
+  const std::shared_ptr<flow::workflow::Engine> engine;  // null if there is none
   const GatewayOptions options;
   const Access access;
   const Router router;
@@ -55,6 +56,8 @@ struct GatewayCore : std::enable_shared_from_this<GatewayCore> {
   std::atomic<std::size_t> connections{0};
   std::atomic<std::size_t> subscriptions{0};  // over WebSockets
   std::atomic<bool> is_draining{false};
+  /// 1 when the listener has gone, and with it all connections.
+  const std::shared_ptr<SequenceBarrier> gone = std::make_shared<SequenceBarrier>();
 };
 
 /// What is told of a request when it has been answered: to the audit log and to the metrics.

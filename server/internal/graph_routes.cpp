@@ -47,7 +47,7 @@ Task<Result<Drawn>> draw(const workflow::Engine* engine, workflow::WorkflowId id
 
 Task<Response> get_graph(const Call* call) {
   WEIR_CO_TRY(found, co_await find_workflow(call));
-  WEIR_CO_TRY(drawn, co_await draw(call->core->engine, found.id));
+  WEIR_CO_TRY(drawn, co_await draw(call->core->engine.get(), found.id));
   co_return answer_object([&](JsonWriter& json) {
     json.key("workflow").text(to_string(found.id)).key("revision").number(found.workflow.revision);
     json.key("nodes").begin_array();

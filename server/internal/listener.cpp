@@ -13,7 +13,8 @@ constexpr std::size_t refused_max = 64;
 
 }  // namespace
 
-Listener::Listener(std::shared_ptr<GatewayCore> core) : core_(std::move(core)) {}
+Listener::Listener(std::shared_ptr<GatewayCore> core)
+    : departure_(core->gone), core_(std::move(core)) {}
 
 void Listener::on_start() { tasks_.spawn(accept()); }
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include <weir/runtime/actor.hpp>
+#include <weir/runtime/departure.hpp>
 #include <weir/runtime/gate.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/server/internal/connection.hpp>
@@ -37,6 +38,7 @@ class Listener final : public Actor<Shutdown, DrainOver, ChildStopped> {
   /// More than `connections_max`: is told so, if it listens.
   static Task<> refuse(std::shared_ptr<Stream> stream);
 
+  const Departure departure_;
   const std::shared_ptr<GatewayCore> core_;
   Gate gate_;
   std::unordered_map<ActorId, Open> open_;

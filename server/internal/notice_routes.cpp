@@ -35,7 +35,8 @@ void write_notice(JsonWriter& json, std::uint64_t number, const Notice& notice) 
 }
 
 Task<> wait_for_commit(const Call* call, storage::Version seen, Duration time) {
-  if (call->core->engine->store() == call->core->store) {
+  const storage::Store* store = call->core->engine->store();
+  if (store && *store == *call->core->store) {
     co_await wait_past(call, seen, time);
   } else {
     static_cast<void>(co_await sleep_for(std::min(time, notice_poll)));

@@ -118,7 +118,7 @@ void write_process(JsonWriter& json, const GatewayCore& core) {
 Task<Response> overview(const Call* call) {
   const GatewayCore& core = *call->core;
   WEIR_CO_TRY(relations, co_await core.database->relations());
-  BehindReader reader(core.store);
+  BehindReader reader(core.store.get());
   ViewsSummary views;
   std::uint64_t rows_changed = 0;
   for (const Relation& relation : relations) {
@@ -139,7 +139,7 @@ Task<Response> overview(const Call* call) {
   json.key("rows_changed").number(rows_changed);
   write_views(json, views);
   write_actors(json, core.system());
-  WEIR_CO_TRY_VOID(co_await write_executions(&json, core.engine));
+  WEIR_CO_TRY_VOID(co_await write_executions(&json, core.engine.get()));
   write_process(json, core);
   json.end_object();
   co_return Response::json(std::move(text));
@@ -204,7 +204,7 @@ Task<Response> flows(const Call* call) {
   WEIR_CO_TRY(relations, co_await call->core->database->relations());
   std::erase_if(relations,
                 [&](const Relation& relation) { return !call->caller.sees(relation.name()); });
-  BehindReader reader(call->core->store);
+  BehindReader reader(call->core->store.get());
   std::string text;
   JsonWriter json(&text);
   json.begin_object().key("nodes").begin_array();

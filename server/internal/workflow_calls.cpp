@@ -54,7 +54,7 @@ Task<Refused> check_seen(const Call* call, Id id) {
 }  // namespace
 
 Outcome<const workflow::Engine*> engine_of(const Call* call) {
-  if (call->core->engine) return static_cast<const workflow::Engine*>(call->core->engine);
+  if (call->core->engine) return static_cast<const workflow::Engine*>(call->core->engine.get());
   return Problem{.status = 404,
                  .code = "no_engine",
                  .detail = "the server was started without an engine of workflows"};

@@ -8,7 +8,7 @@
 
 namespace weir::flow::view::internal {
 
-Task<Result<Catalog>> Catalog::open(storage::Store* store) {
+Task<Result<Catalog>> Catalog::open(std::shared_ptr<storage::Store> store) {
   WEIR_CO_TRY(known, co_await store->spaces());
   if (std::ranges::find(known, "weir.flow.state", &storage::SpaceInfo::name) != known.end()) {
     co_return Error(Errc::corruption,

@@ -32,7 +32,10 @@ namespace weir::flow::view::internal {
 ///     weir.flow.state.<id>  the state of a view's flow
 class Catalog {
  public:
-  static Task<Result<Catalog>> open(storage::Store* store);
+  static Task<Result<Catalog>> open(std::shared_ptr<storage::Store> store);
+
+  /// Of the catalog, and so of all who have it.
+  storage::Store* store() const noexcept { return store_.get(); }
 
   /// What a transaction sees, so that it conflicts with changes of it. `unknown_relation`.
   Task<Result<std::uint64_t>> find(storage::Transaction& transaction, std::string name) const;
@@ -92,13 +95,14 @@ class Catalog {
     storage::StateSpace<std::uint64_t, Progress> progress;
   };
 
-  Catalog(storage::Store* store, Spaces spaces) : store_(store), spaces_(std::move(spaces)) {}
+  Catalog(std::shared_ptr<storage::Store> store, Spaces spaces)
+      : store_(std::move(store)), spaces_(std::move(spaces)) {}
 
   Task<Result<EncodedRows>> open_rows(std::uint64_t id) const;
   Task<Result<FlowStateSpace>> open_state(std::uint64_t id) const;
   Task<Result<>> drop_spaces(std::uint64_t id, bool has_state) const;
 
-  storage::Store* store_;
+  std::shared_ptr<storage::Store> store_;
   Spaces spaces_;
 };
 

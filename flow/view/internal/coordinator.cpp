@@ -15,13 +15,12 @@ constexpr std::size_t step_rows_first = 64;
 
 }  // namespace
 
-Coordinator::Coordinator(const storage::Store* store, std::shared_ptr<const Catalog> catalog,
-                         std::shared_ptr<FlowBoard> board, std::shared_ptr<SequenceBarrier> gone,
-                         CoordinatorOptions options)
-    : store_(store),
+Coordinator::Coordinator(std::shared_ptr<const Catalog> catalog, std::shared_ptr<FlowBoard> board,
+                         std::shared_ptr<SequenceBarrier> gone, CoordinatorOptions options)
+    : departure_(std::move(gone)),
       catalog_(std::move(catalog)),
+      store_(catalog_->store()),
       board_(std::move(board)),
-      gone_(std::move(gone)),
       options_(std::move(options)),
       step_rows_(std::min(options_.backfill_rows, step_rows_first)) {}
 

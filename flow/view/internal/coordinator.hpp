@@ -15,6 +15,7 @@
 #include <weir/flow/view/internal/pool.hpp>
 #include <weir/flow/view/internal/progress.hpp>
 #include <weir/runtime/actor.hpp>
+#include <weir/runtime/departure.hpp>
 #include <weir/runtime/phase.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
@@ -121,10 +122,8 @@ class Coordinator final
        .limit = phase_limit},
   };
 
-  Coordinator(const storage::Store* store, std::shared_ptr<const Catalog> catalog,
-              std::shared_ptr<FlowBoard> board, std::shared_ptr<SequenceBarrier> gone,
-              CoordinatorOptions options);
-  ~Coordinator() { gone_->publish(1); }
+  Coordinator(std::shared_ptr<const Catalog> catalog, std::shared_ptr<FlowBoard> board,
+              std::shared_ptr<SequenceBarrier> gone, CoordinatorOptions options);
 
   Task<Result<bool>> on(Start);
   Task<> on(Wake);
@@ -305,10 +304,10 @@ class Coordinator final
   bool is_exact(std::uint64_t id) const;
   bool fails(const Result<>& result);
 
-  const storage::Store* store_;
-  std::shared_ptr<const Catalog> catalog_;
+  const Departure departure_;
+  const std::shared_ptr<const Catalog> catalog_;
+  const storage::Store* const store_;  // of the catalog
   std::shared_ptr<FlowBoard> board_;
-  std::shared_ptr<SequenceBarrier> gone_;
   CoordinatorOptions options_;
   Pool::Ref pool_;
 

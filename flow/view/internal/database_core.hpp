@@ -17,10 +17,10 @@ namespace weir::flow::view::internal {
 
 /// What the handles of one database share.
 struct DatabaseCore {
-  storage::Store* store = nullptr;
   operators::Library library = {};
   std::size_t batch_bytes_max = 0;
   std::shared_ptr<const Catalog> catalog = {};
+  storage::Store* store = nullptr;  // of the catalog
   std::shared_ptr<FlowBoard> board = {};
   std::shared_ptr<SequenceBarrier> gone = {};  // at 1 when the coordinator is
   Coordinator::Ref coordinator = {};

@@ -10,15 +10,14 @@
 
 namespace weir::flow::view::internal {
 
-TransactionalFlows::TransactionalFlows(const storage::Store* store,
-                                       std::shared_ptr<const Catalog> catalog,
+TransactionalFlows::TransactionalFlows(std::shared_ptr<const Catalog> catalog,
                                        std::shared_ptr<FlowBoard> board,
                                        std::shared_ptr<SequenceBarrier> gone,
                                        TransactionalOptions options)
-    : store_(store),
+    : departure_(std::move(gone)),
       catalog_(std::move(catalog)),
+      store_(catalog_->store()),
       board_(std::move(board)),
-      gone_(std::move(gone)),
       options_(std::move(options)) {}
 
 Task<Result<storage::Version>> TransactionalFlows::on(CommitWithViews commit) {

@@ -14,6 +14,7 @@
 #include <weir/flow/view/internal/flow_run.hpp>
 #include <weir/flow/view/internal/progress.hpp>
 #include <weir/runtime/actor.hpp>
+#include <weir/runtime/departure.hpp>
 #include <weir/storage/store.hpp>
 
 namespace weir::flow::view::internal {
@@ -72,10 +73,8 @@ struct RebuildView {
 class TransactionalFlows final
     : public Actor<LoadViews, CommitWithViews, ChangeViews, AdvanceViews, RetryView, RebuildView> {
  public:
-  TransactionalFlows(const storage::Store* store, std::shared_ptr<const Catalog> catalog,
-                     std::shared_ptr<FlowBoard> board, std::shared_ptr<SequenceBarrier> gone,
-                     TransactionalOptions options);
-  ~TransactionalFlows() { gone_->publish(1); }
+  TransactionalFlows(std::shared_ptr<const Catalog> catalog, std::shared_ptr<FlowBoard> board,
+                     std::shared_ptr<SequenceBarrier> gone, TransactionalOptions options);
 
   Task<Result<bool>> on(LoadViews);
   Task<Result<storage::Version>> on(CommitWithViews commit);
@@ -139,10 +138,10 @@ class TransactionalFlows final
   void advance_soon();
   bool breaks(const Result<>& result);
 
-  const storage::Store* store_;
-  std::shared_ptr<const Catalog> catalog_;
+  const Departure departure_;
+  const std::shared_ptr<const Catalog> catalog_;
+  const storage::Store* const store_;  // of the catalog
   std::shared_ptr<FlowBoard> board_;
-  std::shared_ptr<SequenceBarrier> gone_;
   TransactionalOptions options_;
 
   std::map<std::uint64_t, View> views_;

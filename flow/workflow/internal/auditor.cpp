@@ -9,8 +9,9 @@ namespace {
 
 class AuditorActor final : public Actor<BeginAudits, AuditSome, LastAudit, StopAudits> {
  public:
-  AuditorActor(std::shared_ptr<WorkflowStore> core, AuditSchedule schedule)
-      : core_(std::move(core)), schedule_(std::move(schedule)) {}
+  AuditorActor(std::shared_ptr<WorkflowStore> core, AuditSchedule schedule,
+               std::shared_ptr<SequenceBarrier> gone)
+      : departure_(std::move(gone)), core_(std::move(core)), schedule_(std::move(schedule)) {}
 
   void on(BeginAudits) { timer_ = schedule_every<AuditSome>(*schedule_.period); }
   Task<> on(AuditSome) {
@@ -51,6 +52,7 @@ class AuditorActor final : public Actor<BeginAudits, AuditSome, LastAudit, StopA
     co_return {};
   }
 
+  const Departure departure_;
   const std::shared_ptr<WorkflowStore> core_;
   const AuditSchedule schedule_;
   std::optional<WorkflowId> after_;
@@ -62,7 +64,8 @@ class AuditorActor final : public Actor<BeginAudits, AuditSome, LastAudit, StopA
 
 Auditor::Auditor(const std::shared_ptr<WorkflowStore>& core, AuditSchedule schedule) {
   SpawnOptions spawning{.name = "workflow audits"};
-  actor_ = core->system().spawn<AuditorActor>(std::move(spawning), core, std::move(schedule));
+  actor_ =
+      core->system().spawn<AuditorActor>(std::move(spawning), core, std::move(schedule), gone_);
   actor_.send<BeginAudits>();
 }
 
@@ -73,7 +76,9 @@ Task<Result<std::optional<AuditReport>>> Auditor::last() const {
 
 Task<> Auditor::stop() const {
   const AuditorRef actor = actor_;
+  const auto gone = gone_;
   static_cast<void>(co_await actor.ask<StopAudits>().within(forever));
+  static_cast<void>(co_await gone->wait_until(1));
 }
 
 }  // namespace weir::flow::workflow::internal

@@ -6,6 +6,7 @@
 
 #include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/runtime/actor.hpp>
+#include <weir/runtime/departure.hpp>
 #include <weir/runtime/timer.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -30,11 +31,12 @@ class Auditor {
   Auditor(const std::shared_ptr<WorkflowStore>& core, AuditSchedule schedule);
 
   Task<Result<std::optional<AuditReport>>> last() const;
-  /// Returns when none is under way.
+  /// Returns when it has gone.
   Task<> stop() const;
   void abandon() const noexcept { actor_.stop(); }
 
  private:
+  const std::shared_ptr<SequenceBarrier> gone_ = std::make_shared<SequenceBarrier>();
   AuditorRef actor_;
 };
 

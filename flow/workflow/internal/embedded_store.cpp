@@ -45,7 +45,7 @@ Task<Result<EngineReport>> report_on(CoreRef core) { co_return core->figures->re
 
 Task<Result<>> close_on(CoreRef core) {
   auto stopped = co_await core->actor.ask<Stop>().within(forever);
-  core->gone.publish(1);
+  static_cast<void>(co_await core->gone->wait_until(1));
   if (!stopped) co_return stopped.error();
   co_return {};
 }
@@ -67,7 +67,7 @@ Task<Result<>> commit_on(CoreRef core, CommitStep step) {
 
 Task<Result<std::shared_ptr<WorkflowStore>>> EmbeddedStore::open(storage::Store* store,
                                                                  EngineOptions options) {
-  WEIR_CO_TRY(records, co_await RecordStore::open(store));
+  WEIR_CO_TRY(records, co_await RecordStore::open(store->share()));
   auto core = std::make_shared<EngineCore>(std::move(records));
   if (auto* telemetry = store->system().options().telemetry) {
     core->metrics = std::make_unique<EngineMetrics>(core->figures, telemetry->meter());

@@ -48,7 +48,7 @@ class EmbeddedStore final : public WorkflowStore {
   Time time() const override { return core_->records.store().time(); }
   storage::Store* embedded() const override { return &core_->records.store(); }
   Task<Result<>> close() override;
-  bool is_closed() const override { return core_->gone.published() > 0; }
+  bool is_closed() const override { return core_->gone->published() > 0; }
   void abandon() noexcept override { core_->actor.stop(); }
 
  private:

@@ -32,7 +32,7 @@ constexpr Duration poison_pause = std::chrono::seconds(1);
 }  // namespace
 
 EngineActor::EngineActor(std::shared_ptr<EngineCore> core, EngineActorOptions options)
-    : core_(std::move(core)), options_(options) {}
+    : departure_(core->gone), core_(std::move(core)), options_(options) {}
 
 Time EngineActor::time() const { return core_->records.store().time(); }
 

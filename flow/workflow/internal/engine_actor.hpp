@@ -18,6 +18,7 @@
 #include <weir/flow/workflow/journal.hpp>
 #include <weir/flow/workflow/request.hpp>
 #include <weir/runtime/actor.hpp>
+#include <weir/runtime/departure.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/task.hpp>
@@ -210,6 +211,7 @@ class EngineActor final
   void fail(const Error& cause);
   void turn_away(const Error& reason);
 
+  const Departure departure_;
   const std::shared_ptr<EngineCore> core_;
   const EngineActorOptions options_;
 

@@ -19,8 +19,8 @@ struct EngineCore {
   EngineRef actor = {};
   /// Batches that are as durable as the store says.
   SequenceBarrier committed;
-  /// 1 when the engine is closed.
-  SequenceBarrier gone;
+  /// 1 when the actor has gone, with all that it held.
+  const std::shared_ptr<SequenceBarrier> gone = std::make_shared<SequenceBarrier>();
   const std::shared_ptr<EngineFigures> figures = std::make_shared<EngineFigures>();
   std::unique_ptr<EngineMetrics> metrics = {};  // null without telemetry
 };

@@ -114,8 +114,8 @@ class RecordStore::Writer final : public ChangeSink {
   Encoded value_;
 };
 
-Task<Result<RecordStore>> RecordStore::open(storage::Store* store) {
-  RecordStore records(store);
+Task<Result<RecordStore>> RecordStore::open(std::shared_ptr<storage::Store> store) {
+  RecordStore records(std::move(store));
   WEIR_CO_TRY_VOID(co_await records.open_spaces());
   WEIR_CO_TRY_VOID(co_await records.find_identity());
   co_return std::move(records);
@@ -132,7 +132,7 @@ Task<Result<>> RecordStore::open_spaces() {
   all.push_back(opening<std::pair<WorkflowId, ExecutionId>, bool>(members_, "workflow.members"));
   all.push_back(opening<std::pair<Partition, WorkflowId>, bool>(placed_, "workflow.by_partition"));
   for (Opening& one : all) {
-    WEIR_CO_TRY(opened, co_await storage::open_encoded_state(store_, std::move(one.name),
+    WEIR_CO_TRY(opened, co_await storage::open_encoded_state(store_.get(), std::move(one.name),
                                                              std::move(one.key_signature),
                                                              std::move(one.value_signature)));
     *one.space = std::move(opened);

@@ -24,7 +24,7 @@ class RecordStore {
   /// Those of a commit together, by the number of the last of them.
   using Notices = storage::RowSpace<std::uint64_t, std::vector<Notice>>;
 
-  static Task<Result<RecordStore>> open(storage::Store* store);
+  static Task<Result<RecordStore>> open(std::shared_ptr<storage::Store> store);
 
   /// Reads what is missing into `records`, and that there is none where there is none.
   Task<Result<>> read(Missing missing, WorkingSet* records) const;
@@ -84,7 +84,7 @@ class RecordStore {
   using Scan = storage::Scan<storage::Encoded, storage::Encoded>;
   class Writer;
 
-  explicit RecordStore(storage::Store* store) noexcept : store_(store) {}
+  explicit RecordStore(std::shared_ptr<storage::Store> store) noexcept : store_(std::move(store)) {}
   Task<Result<>> open_spaces();
   Task<Result<>> find_identity();
   Task<Result<>> read_kind(std::size_t kind, std::vector<std::string> keys,
@@ -98,7 +98,7 @@ class RecordStore {
                      std::uint64_t first_notice) const;
   const Space& of(std::size_t kind) const { return *spaces_[kind]; }
 
-  storage::Store* store_;
+  std::shared_ptr<storage::Store> store_;
   std::uint64_t identity_ = 0;
   std::array<std::optional<Space>, RecordKinds::size> spaces_;  // by kind
   std::optional<Notices> notices_;

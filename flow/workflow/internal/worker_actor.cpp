@@ -38,9 +38,13 @@ Result<> without_value(const Result<T>& result) {
 
 }  // namespace
 
-WorkerActor::WorkerActor(const Engine* engine, std::shared_ptr<const Handlers> handlers,
-                         WorkerOptions options)
-    : engine_(engine), handlers_(std::move(handlers)), options_(std::move(options)) {}
+WorkerActor::WorkerActor(std::shared_ptr<const Engine> engine,
+                         std::shared_ptr<const Handlers> handlers, WorkerOptions options,
+                         std::shared_ptr<SequenceBarrier> gone)
+    : departure_(std::move(gone)),
+      engine_(std::move(engine)),
+      handlers_(std::move(handlers)),
+      options_(std::move(options)) {}
 
 void WorkerActor::on(StartWork) { claiming_.spawn(claim_all()); }
 
@@ -165,7 +169,7 @@ Task<> WorkerActor::run_durable(const WorkflowRun::Function* function, Claimed c
       }
       journal = *std::move(read);
     }
-    WorkflowRun run(engine_, handle, std::move(journal), run_options(claimed.priority));
+    WorkflowRun run(engine_.get(), handle, std::move(journal), run_options(claimed.priority));
     journal = {};
     place->run = &run;
     if (is_stopping_) run.drain();
@@ -207,7 +211,7 @@ Task<> WorkerActor::undo(const WorkflowRun::Function* function, Handle handle, E
   }
   RunOptions options = run_options(undone.execution.priority);
   options.undoing = Undoing{undone.id, *std::move(own)};
-  WorkflowRun run(engine_, handle, *std::move(journal), std::move(options));
+  WorkflowRun run(engine_.get(), handle, *std::move(journal), std::move(options));
   place->run = &run;
   if (is_stopping_) run.drain();
   const std::string input = run.input().value_or(undone.spec.payload);
@@ -323,7 +327,7 @@ Task<Result<std::string>> WorkerActor::on(AskRun question) {
   }
   WEIR_CO_TRY(journal, co_await engine_->journal(question.execution));
   RunOptions options{.lane = options_.lane, .is_query = true};
-  WorkflowRun run(engine_, {.execution = question.execution}, std::move(journal), options);
+  WorkflowRun run(engine_.get(), {.execution = question.execution}, std::move(journal), options);
   Result<std::string> answer =
       Error(Errc::wrong_state, to_string(question.execution) + " is not where it can be asked");
   const auto ask = [&] { answer = run.query(question.name, question.argument); };

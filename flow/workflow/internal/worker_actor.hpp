@@ -8,6 +8,7 @@
 #include <weir/flow/workflow/worker.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/departure.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/timer.hpp>
@@ -37,8 +38,8 @@ class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, As
   /// Coroutines that wait for others count too, however many they are.
   static constexpr std::uint32_t interleaved_max = unbounded;
 
-  WorkerActor(const Engine* engine, std::shared_ptr<const Handlers> handlers,
-              WorkerOptions options);
+  WorkerActor(std::shared_ptr<const Engine> engine, std::shared_ptr<const Handlers> handlers,
+              WorkerOptions options, std::shared_ptr<SequenceBarrier> gone);
 
   void on(StartWork);
   void on(Beat);
@@ -74,7 +75,8 @@ class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, As
   void note(const Result<>& told, std::uint64_t& count);
   RunOptions run_options(std::int32_t priority);
 
-  const Engine* const engine_;
+  const Departure departure_;
+  const std::shared_ptr<const Engine> engine_;
   const std::shared_ptr<const Handlers> handlers_;
   const WorkerOptions options_;
 

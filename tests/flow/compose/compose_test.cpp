@@ -71,6 +71,11 @@ class Life {
     simulation_.node().crash();
     close();
   }
+  /// As a task that gives up does: nobody is waited for.
+  void drop() {
+    options_.opened_at = store_->time();
+    simulation_.run(close_inside());
+  }
   void pass(Duration time) { simulation_.run_for(time); }
   template <class T>
   T run(Task<T> task) {
@@ -122,8 +127,9 @@ class Life {
     WEIR_CO_TRY(opened, co_await workflow::Engine::open(&*store_));
     engine_.emplace(std::move(opened));
     worker_.emplace(&*engine_, workflow::WorkerOptions{.lease = 3s});
-    worker_->on("book", [this, table = *orders](WorkflowContext ctx) {
-      return book(ctx, &*database_, table);
+    // It may be at it when all handles have ended.
+    worker_->on("book", [database = database_->share(), table = *orders](WorkflowContext ctx) {
+      return book(ctx, database.get(), table);
     });
     worker_->on("large", [](std::string) {});
     worker_->start();
@@ -139,6 +145,10 @@ class Life {
     static_cast<void>(co_await database_->create_view(
         "completed", from(*executions).filter(col("state") == "completed")));
     co_return {};
+  }
+  Task<> close_inside() {
+    close();
+    co_return;
   }
   void close() {
     table_.reset();
@@ -195,6 +205,29 @@ TEST(Compose, I21RowsAndExecutionsAreThereOnceWhereverTheDiskFails) {
   const std::uint64_t writes = run_all(0);
   ASSERT_GT(writes, 20U);
   for (std::uint64_t nth = 1; nth <= writes && !::testing::Test::HasFailure(); ++nth) run_all(nth);
+}
+
+TEST(Compose, WhatATaskLeavesBehindEndsBeforeItsStore) {
+  for (const Duration at : {0us, 100us, 1000us, 50'000us, 250'000us}) {
+    SCOPED_TRACE(std::to_string(at.count()));
+    Life life;
+    ASSERT_TRUE(life.open());
+    const auto begin = [&] {
+      const auto request = workflow::NewExecution{.kind = "book", .idempotency_key = "b"};
+      return life.run(life.engine().create_execution(request)).has_value() &&
+             life.insert(77, 7700).has_value();
+    };
+    ASSERT_TRUE(begin());
+    life.pass(at);
+    life.drop();
+    life.pass(1s);
+    ASSERT_TRUE(life.open()) << "somebody keeps it open";
+    ASSERT_TRUE(begin());
+    life.pass(10s);
+    EXPECT_EQ(life.rows_of("large"), "+1 (2, 900)\n+1 (77, 7700)\n");
+    EXPECT_EQ(life.ended(),
+              (std::map<std::string, int>{{"book ", 1}, {"large 2", 1}, {"large 77", 1}}));
+  }
 }
 
 TEST(Compose, AChangeThatWasMissedIsMadeUpFor) {

@@ -38,7 +38,7 @@ using Repair = Task<Result<>> (flow::view::Database::*)(Relation view);
 template <Repair How>
 Task<Response> repair(const Call* call) {
   WEIR_CO_TRY(relation, co_await find_relation(call, Wanted::view));
-  WEIR_CO_TRY_VOID(co_await (call->core->database->*How)(relation));
+  WEIR_CO_TRY_VOID(co_await (call->core->database.get()->*How)(relation));
   Response response;
   response.status = 204;
   co_return response;

@@ -15,21 +15,23 @@ constexpr std::uint32_t no_row = ~std::uint32_t{0};
 /// Finds the first row equal to another one.
 class FirstRows {
  public:
-  /// `hashed` are all columns, or some of them. Rows that have these in common are told apart one
-  /// by one, `alike_max` times in all.
-  FirstRows(const Columns& columns, std::size_t rows, std::span<const ColumnRef> hashed,
-            std::size_t alike_max)
-      : columns_(columns), alike_left_(alike_max), slots_(std::bit_ceil(rows * 3 / 2 + 1), no_row) {
-    hash_rows(hashed, rows, hashes_);
-  }
+  /// `codes` has a number for each row, the same for equal ones. Others that have it too are told
+  /// apart one by one, `alike_max` times in all.
+  FirstRows(const Columns& columns, std::span<const std::uint64_t> codes, std::size_t alike_max)
+      : columns_(columns),
+        codes_(codes),
+        alike_left_(alike_max),
+        bits_(std::bit_width(codes.size() * 3 / 2 + 1)),
+        slots_(std::size_t{1} << bits_, no_row) {}
 
   /// The row itself, if no equal one was asked for before. `no_row` if too many are alike.
   std::uint32_t first_like(std::uint32_t row) noexcept {
+    const std::uint64_t code = codes_[row];
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t slot = hashes_[row] & mask;; slot = (slot + 1) & mask) {
+    for (std::size_t slot = code * 0x9E3779B97F4A7C15 >> (64 - bits_);; slot = (slot + 1) & mask) {
       const std::uint32_t other = slots_[slot];
       if (other == no_row) return slots_[slot] = row;
-      if (hashes_[other] != hashes_[row]) continue;
+      if (codes_[other] != code) continue;
       if (equal_rows(columns_, other, columns_, row)) return other;
       if (alike_left_-- == 0) return no_row;
     }
@@ -37,20 +39,36 @@ class FirstRows {
 
  private:
   const Columns& columns_;
+  std::span<const std::uint64_t> codes_;
   std::size_t alike_left_;
+  std::size_t bits_;
   std::vector<std::uint32_t> slots_;
-  std::vector<std::uint64_t> hashes_;
 };
 
 /// The weights of equal rows at the first of them, zero at the others. False if too many are alike.
 bool sum_equal(std::span<const Weight> weights, FirstRows first, std::vector<Weight>& sums) {
-  sums.assign(weights.size(), 0);
+  sums.assign(weights.begin(), weights.end());
   for (std::uint32_t row = 0; row < weights.size(); ++row) {
     const std::uint32_t place = first.first_like(row);
+    if (place == row) continue;
     if (place == no_row) return false;
     sums[place] += weights[row];
+    sums[row] = 0;
   }
   return true;
+}
+
+/// The numbers of a column that are its codes as they are; none if it has others.
+std::span<const std::uint64_t> numbers_of(const Column& column) {
+  if (column.has_nulls()) return {};
+  return visit_kind(column.type().kind, [&](auto kind) -> std::span<const std::uint64_t> {
+    using T = StoredType<kind()>;
+    if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::uint64_t>) {
+      return {reinterpret_cast<const std::uint64_t*>(column.values<T>().data()), column.size()};
+    } else {
+      return {};
+    }
+  });
 }
 
 Columns take_rows(const Columns& columns, std::span<const std::uint32_t> rows) {
@@ -65,9 +83,12 @@ Columns take_rows(const Columns& columns, std::span<const std::uint32_t> rows) {
 }  // namespace
 
 ChangeBatch::ChangeBatch(SchemaRef schema, Columns columns, std::vector<Weight> weights)
-    : schema_(std::move(schema)),
-      columns_(std::move(columns)),
-      weights_(std::make_shared<const std::vector<Weight>>(std::move(weights))) {
+    : ChangeBatch(std::move(schema), std::move(columns),
+                  std::make_shared<const std::vector<Weight>>(std::move(weights))) {}
+
+ChangeBatch::ChangeBatch(SchemaRef schema, Columns columns,
+                         std::shared_ptr<const std::vector<Weight>> weights)
+    : schema_(std::move(schema)), columns_(std::move(columns)), weights_(std::move(weights)) {
   check(columns_.size() == schema_->size(), "a batch has a column for each field of its schema");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     check(columns_[i]->size() == weights_->size(), "columns of a batch are of one length");
@@ -92,7 +113,7 @@ std::size_t ChangeBatch::bytes() const noexcept {
 }
 
 ChangeBatch ChangeBatch::with_columns(SchemaRef schema, Columns columns) const {
-  ChangeBatch changed(std::move(schema), std::move(columns), *weights_);
+  ChangeBatch changed(std::move(schema), std::move(columns), weights_);
   changed.version = version;
   changed.origin = origin;
   return changed;
@@ -125,20 +146,26 @@ ChangeBatch ChangeBatch::negated() const {
   return negated;
 }
 
-/// Equal rows have equal keys, which take less to hash. But a key may have changed often.
+/// Equal rows have equal keys, which take less to compare. But a key may have changed often.
 std::vector<Weight> ChangeBatch::sums() const {
   constexpr std::size_t versions_of_a_key = 8;
   std::vector<Weight> sums;
+  std::vector<std::uint64_t> hashes;
   Columns key;
   for (const std::size_t column : schema_->primary_key()) key.push_back(columns_[column]);
-  const bool is_summed =
-      !key.empty() &&
-      sum_equal(*weights_, FirstRows(columns_, size(), key, size() * versions_of_a_key), sums);
-  if (!is_summed) {
-    constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-    check(sum_equal(*weights_, FirstRows(columns_, size(), columns_, unlimited), sums),
-          "rows are told apart by all of their columns");
+  if (!key.empty()) {
+    std::span<const std::uint64_t> codes = key.size() == 1 ? numbers_of(*key[0]) : hashes;
+    if (codes.empty()) {
+      hash_rows(key, size(), hashes);
+      codes = hashes;
+    }
+    const std::size_t alike_max = size() * versions_of_a_key;
+    if (sum_equal(*weights_, FirstRows(columns_, codes, alike_max), sums)) return sums;
   }
+  hash_rows(columns_, size(), hashes);
+  constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+  check(sum_equal(*weights_, FirstRows(columns_, hashes, unlimited), sums),
+        "rows are told apart by all of their columns");
   return sums;
 }
 
@@ -147,10 +174,16 @@ ChangeBatch ChangeBatch::consolidated() const {
   std::vector<Weight> sums = this->sums();
   ChangeBatch batch = *this;
   if (std::ranges::find(sums, 0) != sums.end()) {
-    std::vector<std::uint32_t> kept;
-    for (std::uint32_t row = 0; row < size(); ++row)
-      if (sums[row] != 0) kept.push_back(row);
-    std::erase(sums, 0);
+    std::vector<std::uint32_t> kept(size());
+    std::size_t count = 0;
+    // Writes each row, and keeps it only if something is left: no branch to be guessed wrong.
+    for (std::uint32_t row = 0; row < sums.size(); ++row) {
+      kept[count] = row;
+      sums[count] = sums[row];
+      count += sums[row] != 0 ? 1 : 0;
+    }
+    kept.resize(count);
+    sums.resize(count);
     batch = ChangeBatch(schema_, take_rows(columns_, kept), std::move(sums));
     batch.version = version;
     batch.origin = origin;

@@ -53,6 +53,8 @@ class ChangeBatch {
   std::uint32_t origin = 0;
 
  private:
+  ChangeBatch(SchemaRef schema, Columns columns,
+              std::shared_ptr<const std::vector<Weight>> weights);
   /// The weights of equal rows at the first of them; zero at the others.
   std::vector<Weight> sums() const;
 

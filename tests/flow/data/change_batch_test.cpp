@@ -57,6 +57,30 @@ TEST(ChangeBatch, ConsolidatedIsTheSameHoweverOftenAKeyChanged) {
   }
 }
 
+// A batch with each key once is left as it is: not one with a key twice among many.
+TEST(ChangeBatch, ConsolidatedSeesTheOnlyKeyThatIsThereTwice) {
+  for (const Kind kind : {Kind::int64, Kind::uint64}) {
+    const auto schema = std::make_shared<const Schema>(
+        Schema::make({{"id", kind, false}, {"note", Kind::int64}}, {"id"}).value());
+    for (const std::uint64_t step : {std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 40}) {
+      for (const Weight last : {-1, 1, 0}) {
+        BatchBuilder builder(schema);
+        const auto add = [&](std::uint64_t row, Weight weight) {
+          const std::uint64_t id = row * step;
+          const Value key = kind == Kind::int64 ? Value(static_cast<std::int64_t>(id)) : Value(id);
+          ASSERT_TRUE(builder.add(std::vector<Value>{key, Value(7)}, weight));
+        };
+        for (std::uint64_t row = 0; row < 300; ++row) add(row * 7 % 300, 1);
+        add(last == 0 ? 300 : 77, last);
+        const ChangeBatch batch = builder.finish();
+        const ChangeBatch consolidated = batch.consolidated();
+        ASSERT_EQ(bag_of(consolidated), bag_of(batch));
+        ASSERT_EQ(consolidated.size(), bag_of(batch).size());
+      }
+    }
+  }
+}
+
 TEST(ChangeBatch, NegatedUndoesIt) {
   test::RandomData random(1);
   const SchemaRef schema = random.schema(4);

@@ -121,7 +121,7 @@ class RandomExpressions {
 
   Expression integer(int depth) {
     if (depth == 0 || random_.one_in(6)) {
-      return random_.one_in(3) ? lit(random_.value(Kind::int64, false)) : col(pick({"i", "j"}));
+      return random_.one_in(3) ? literal() : col(pick({"i", "j"}));
     }
     switch (random_.below(4)) {
       case 0: return -integer(depth - 1);
@@ -130,6 +130,11 @@ class RandomExpressions {
       default:
         return call(pick({"+", "-", "*", "/", "%"}), {integer(depth - 1), integer(depth - 1)});
     }
+  }
+  /// Powers of two are divided by in another way.
+  Expression literal() {
+    return lit(random_.one_in(3) ? Value(std::int64_t{1} << random_.below(63))
+                                 : random_.value(Kind::int64, false));
   }
   Expression condition(int depth) {
     if (depth == 0 || random_.one_in(8)) {

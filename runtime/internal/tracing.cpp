@@ -5,6 +5,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/prefetch.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
 #include <weir/runtime/internal/worker.hpp>
 #include <weir/telemetry/telemetry.hpp>
@@ -115,6 +116,13 @@ void attach_shared(const ActiveSpan& span, Worker& worker, Node* node) {
   node->trace = reinterpret_cast<std::uintptr_t>(outbox.trail);
 }
 
+// The thread that exports had this memory last.
+void fetch_upcoming(const telemetry::SpanLane& lane) noexcept {
+  const auto* place = reinterpret_cast<const char*>(lane.upcoming());
+  prefetch_to_change(place);
+  prefetch_to_change(place + sizeof(telemetry::PlainSpan) - 1);
+}
+
 // True if the span is where the thread that exports finds it, and no longer needed.
 bool submit_plainly(Core& core, const ActiveSpan& span) noexcept {
   if (!core.is_own_thread() || !this_worker->span_lane || !span.is_plain()) return false;
@@ -123,6 +131,7 @@ bool submit_plainly(Core& core, const ActiveSpan& span) noexcept {
   if (!place) return false;
   span.copy_to(*place);
   lane.push();
+  fetch_upcoming(lane);
   return true;
 }
 

@@ -37,6 +37,11 @@ class SpanLane {
     --room_;
     written_.store(written_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
+  /// Where the span after the last one will be, whether there is room for it or not: it can be
+  /// fetched before it is needed.
+  const PlainSpan* upcoming() const noexcept {
+    return &(*spans_)[written_.load(std::memory_order_relaxed) % spans_max];
+  }
   /// Nothing comes any more.
   void close() noexcept { is_closed_.store(true, std::memory_order_release); }
 

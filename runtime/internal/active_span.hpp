@@ -33,10 +33,17 @@ inline constexpr std::uintptr_t undecided = 1;  // nobody has decided whether to
 /// The span in which a message was sent. Belongs to the message, or to those that were sent in one
 /// burst: see `Outbox`.
 struct Trail final : Pooled {
-  Trail(const telemetry::TraceContext& from, std::int64_t now_ns, std::uint32_t owners = 1)
+  /// Where it was sent: a span, or what another trail says.
+  struct From {
+    const telemetry::TraceId& trace;
+    const telemetry::SpanId& span;
+    const std::shared_ptr<const telemetry::TraceBaggage>& baggage;
+  };
+  Trail(const From& from, std::int64_t now_ns, std::uint32_t owners = 1)
       : trace(from.trace), span(from.span), baggage(from.baggage), sent_ns(now_ns), uses(owners) {}
 
-  telemetry::TraceContext from() const { return {trace, span, true, baggage}; }
+  From from() const noexcept { return {trace, span, baggage}; }
+  telemetry::TraceContext context() const { return {trace, span, true, baggage}; }
   /// So many owners less.
   static void release(Trail* trail, std::uint32_t owners = 1) noexcept {
     const bool is_last = trail->uses.load(std::memory_order_acquire) == owners ||
@@ -91,6 +98,8 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   }
 
   telemetry::TraceContext context() const { return {trace, id, true, baggage}; }
+  /// For what is sent in it.
+  Trail::From here() const noexcept { return {trace, id, baggage}; }
 
   // Two cache lines with the link of the queue: numbers and what lives as long as the process.
   // Texts are made of them by the thread that exports.
@@ -122,8 +131,6 @@ telemetry::TraceId new_trace_id(Worker& worker) noexcept;
 
 /// A new span of the trace that `parent` names; of no trace but its own without one.
 ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent);
-/// Of a handler that begins then.
-ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent, std::int64_t begin_ns);
 
 /// The span of the call that a thread of the blocking pool runs.
 extern constinit thread_local ActiveSpan* foreign_span;

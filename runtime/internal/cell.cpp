@@ -77,22 +77,30 @@ bool park_if_empty(Cell& cell) noexcept {
   return false;
 }
 
-inline Outcome handle_quickly(Cell& cell, Node* node) noexcept {
-  const MessageType& type = node->type();
-  if (node->has(Node::is_timer)) [[unlikely]]
-    return handle_timer(cell, node);
-  if (type.is_request && static_cast<RequestNode*>(node)->is_abandoned()) [[unlikely]] {
-    return skip_abandoned(cell, static_cast<RequestNode*>(node));
-  }
-  return invoke(cell, node);
+bool is_only_recorded(const Node* node, const Worker& worker) noexcept {
+  const Trail* trail = trail_of(node->trace);
+  return trail && trail->mark == 0 && worker.records_spans;
 }
 
 // Apart from the loop over messages, whose registers it would take: a message that is measured, or
 // whose trace is recorded, or nobody has decided about.
 [[gnu::noinline]] Outcome handle_specially(Cell& cell, Node* node, Worker& worker) noexcept {
+  if (is_only_recorded(node, worker)) return handle_recorded(cell, node, worker);
   if (node->trace != undecided) return handle_closely(cell, node, worker);
   return decide_recording(node, worker) ? handle_recorded(cell, node, worker)
                                         : handle_quickly(cell, node);
+}
+
+// Most traces are not recorded, and it is decided about many of them at once: their messages are
+// handled like any other.
+bool is_special(Node* node, Worker& worker) noexcept {
+  if (node->trace == unsampled) [[likely]]
+    return false;
+  const bool passes = node->trace == undecided && worker.roots_to_pass > 0;
+  if (!passes || node->has(Node::is_timer)) return true;
+  --worker.roots_to_pass;
+  node->trace = unsampled;
+  return false;
 }
 
 // A parked cell must not be touched: the outcomes that need it keep it from parking by `attention`.
@@ -119,8 +127,6 @@ void count_popped(Cell& cell) noexcept {
 }
 
 }  // namespace
-
-Outcome handle_untraced(Cell& cell, Node* node) noexcept { return handle_quickly(cell, node); }
 
 bool Cell::try_add_ref(std::uint64_t expected_id) noexcept {
   std::uint32_t count = refs.load(std::memory_order_relaxed);
@@ -222,7 +228,6 @@ void Cell::activate(Worker& worker) noexcept {
 template <bool IsObserved>
 void Cell::activate_for(Worker& worker) noexcept {
   worker.current = this;
-  if (IsObserved) worker.recorded_end_ns = 0;
   const std::uint32_t admit_every = capacity < 512 ? capacity / 8 + 1 : 64;
   std::uint32_t until_admit = admit_every;
   const std::uint32_t quota_before = worker.quota_left;
@@ -243,9 +248,9 @@ void Cell::activate_for(Worker& worker) noexcept {
     }
     __builtin_prefetch(reinterpret_cast<void*>(node->next.load(std::memory_order_relaxed)));
     count_popped(*this);
-    const bool is_special = IsObserved && node->trace != unsampled;
-    const Outcome outcome =
-        is_special ? handle_specially(*this, node, worker) : handle_quickly(*this, node);
+    const Outcome outcome = IsObserved && is_special(node, worker)
+                                ? handle_specially(*this, node, worker)
+                                : handle_quickly(*this, node);
     end_of_handler(worker);
     if (--until_admit == 0) [[unlikely]] {
       admit_if_waiting(*this);

@@ -17,7 +17,7 @@ inline Outcome invoke(Cell& cell, Node* node) noexcept;
 Outcome handle_exception(Cell& cell, Node* node) noexcept;
 Outcome handle_timer(Cell& cell, Node* node) noexcept;
 /// Handles a message, whatever kind it is.
-Outcome handle_untraced(Cell& cell, Node* node) noexcept;
+inline Outcome handle_quickly(Cell& cell, Node* node) noexcept;
 /// The same for a message that is measured, or whose trace is to be recorded or decided upon.
 Outcome handle_closely(Cell& cell, Node* node, Worker& worker) noexcept;
 /// Whether the trace of a message is recorded: decides it if nobody has.
@@ -85,6 +85,16 @@ inline Outcome invoke(Cell& cell, Node* node) noexcept {
   } catch (...) {
     return handle_exception(cell, node);
   }
+}
+
+inline Outcome handle_quickly(Cell& cell, Node* node) noexcept {
+  const MessageType& type = node->type();
+  if (node->has(Node::is_timer)) [[unlikely]]
+    return handle_timer(cell, node);
+  if (type.is_request && static_cast<RequestNode*>(node)->is_abandoned()) [[unlikely]] {
+    return skip_abandoned(cell, static_cast<RequestNode*>(node));
+  }
+  return invoke(cell, node);
 }
 
 }  // namespace weir::internal

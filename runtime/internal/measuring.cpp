@@ -63,7 +63,7 @@ void put_back(Node* node, std::uintptr_t mark) noexcept {
 
 Outcome handle_unmarked(Cell& cell, Node* node, Worker& worker) noexcept {
   return decide_recording(node, worker) ? handle_recorded(cell, node, worker)
-                                        : handle_untraced(cell, node);
+                                        : handle_quickly(cell, node);
 }
 
 }  // namespace

@@ -211,14 +211,6 @@ Cell* Worker::steal_fresh() noexcept {
   return cell;
 }
 
-std::uint64_t next_random(std::uint64_t& state) noexcept {
-  // splitmix64
-  std::uint64_t z = (state += random_step);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
-}
-
 std::uint64_t Worker::random() noexcept { return next_random(random_state); }
 
 void schedule(Cell* cell) noexcept {

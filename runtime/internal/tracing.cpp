@@ -5,6 +5,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/prefetch.hpp>
 #include <weir/runtime/internal/timer_message.hpp>
 #include <weir/runtime/internal/worker.hpp>
 #include <weir/telemetry/telemetry.hpp>
@@ -15,10 +16,15 @@ constinit thread_local ActiveSpan* foreign_span = nullptr;
 
 namespace {
 
-// The time of what is recorded, which is read three times for each message.
+// The time of what is recorded, which is read three times for each message. On the thread of that
+// worker.
+std::int64_t span_time(Worker& worker) noexcept {
+  return worker.core.simulation ? worker.core.now_ns() : worker.span_clock.now_ns();
+}
+
+// The same on any thread.
 std::int64_t span_time(Core& core) noexcept {
-  if (core.simulation || !core.is_own_thread()) return core.now_ns();
-  return this_worker->span_clock.now_ns();
+  return core.is_own_thread() ? span_time(*this_worker) : core.now_ns();
 }
 
 template <class Id>
@@ -51,82 +57,132 @@ std::int64_t wait_of(Node* node, const Trail& trail, std::int64_t now) noexcept 
   return std::max<std::int64_t>(now - sent, 0);
 }
 
-// A trace begins with the first message that no other message caused. Its id ends with the number
-// for which it is recorded.
-ActiveSpan* begin_trace(Worker& worker, std::int64_t begin_ns) {
-  if (!worker.core.options.telemetry->admits_span()) return nullptr;
-  telemetry::TraceContext root;
-  root.trace = new_trace_id(worker);
-  std::uint64_t number = worker.root_number;
-  for (std::size_t i = root.trace.bytes.size(); i-- > 8; number >>= 8) {
-    root.trace.bytes[i] = static_cast<std::uint8_t>(number);
-  }
-  return new_span(worker, root, begin_ns);
+// Draws the numbers of the traces that begin next, up to one that is recorded.
+void look_ahead(Worker& worker) noexcept {
+  constexpr std::uint32_t drawn_max = 64;
+  std::uint64_t random = worker.roots_random;
+  std::uint64_t number = next_random(random);
+  std::uint32_t passed = 0;
+  while (number >> 1 >= worker.roots_bound && ++passed < drawn_max) number = next_random(random);
+  worker.roots_random = random;
+  worker.roots_to_pass = passed;
+  worker.has_root = passed < drawn_max;
+  worker.root_number = number;
 }
 
-ActiveSpan* begin_child(const Trail& trail, Worker& worker, std::int64_t begin_ns) {
-  if (!worker.core.options.telemetry->admits_span()) return nullptr;
-  return new_span(worker, trail.from(), begin_ns);
+// If so, its number is the one that has been drawn last.
+bool is_next_root_recorded(Worker& worker) noexcept {
+  if (worker.roots_to_pass == 0 && !worker.has_root) look_ahead(worker);
+  if (worker.roots_to_pass == 0) return std::exchange(worker.has_root, false);
+  --worker.roots_to_pass;
+  return false;
+}
+
+// A trace begins with the first message that no other message caused. Its id ends with the number
+// for which it is recorded.
+telemetry::TraceId new_root_id(Worker& worker) noexcept {
+  telemetry::TraceId id = new_trace_id(worker);
+  std::uint64_t number = worker.root_number;
+  for (std::size_t i = id.bytes.size(); i-- > 8; number >>= 8) {
+    id.bytes[i] = static_cast<std::uint8_t>(number);
+  }
+  return id;
+}
+
+ActiveSpan* new_span_in(Worker& worker, const telemetry::TraceId& trace) {
+  auto* span = new ActiveSpan;
+  span->trace = trace;
+  span->id = random_id<telemetry::SpanId>(worker);
+  return span;
+}
+
+ActiveSpan* new_child(Worker& worker, const Trail::From& parent) {
+  ActiveSpan* span = new_span_in(worker, parent.trace);
+  span->parent = parent.span;
+  span->baggage = parent.baggage;
+  return span;
 }
 
 // Handlers that follow each other directly share one look at the clock.
 std::int64_t begin_time(const Cell& cell, Worker& worker) noexcept {
   const std::uint32_t before = cell.popped.load(std::memory_order_relaxed) - 1;
-  const bool follows = worker.recorded_end_ns != 0 && worker.recorded_popped == before;
-  return follows ? worker.recorded_end_ns : span_time(worker.core);
+  const bool follows =
+      worker.recorded_end_ns != 0 && worker.recorded_popped == before &&
+      worker.recorded_activation == worker.activations.load(std::memory_order_relaxed);
+  return follows ? worker.recorded_end_ns : span_time(worker);
+}
+
+void keep_end_time(const Cell& cell, Worker& worker) noexcept {
+  worker.recorded_end_ns = span_time(worker);
+  worker.recorded_popped = cell.popped.load(std::memory_order_relaxed);
+  worker.recorded_activation = worker.activations.load(std::memory_order_relaxed);
 }
 
 // Null if it is not recorded.
 ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
   const Trail* trail = trail_of(node->trace);
   const std::int64_t now = begin_time(cell, worker);
-  ActiveSpan* span = trail ? begin_child(*trail, worker, now) : begin_trace(worker, now);
-  if (!span) return nullptr;
+  if (!worker.core.options.telemetry->admits_span()) return nullptr;
+  ActiveSpan* span =
+      trail ? new_child(worker, trail->from()) : new_span_in(worker, new_root_id(worker));
+  span->begin_ns = now;
   span->actor_type = cell.type;
   span->actor = cell.id.load(std::memory_order_relaxed);
   span->message_type = &node->type();
   if (trail) {
-    span->wait_ns = wait_of(node, *trail, span->begin_ns);
+    span->wait_ns = wait_of(node, *trail, now);
     span->is_linked = !is_waited_for(node);
   }
   return span;
+}
+
+void attach_own(const ActiveSpan& span, Node* node, std::int64_t now_ns) {
+  auto* trail = new Trail(span.here(), now_ns);
+  node->trace = reinterpret_cast<std::uintptr_t>(trail);
 }
 
 // A message that could not be delivered and is sent again keeps what it has. A system that records
 // nothing does not look at trails, and so must not get any.
 void attach(const ActiveSpan& span, const Cell& target, Node* node) {
   if (node->trace > undecided || !target.core->records_spans()) return;
-  auto* trail = new Trail(span.context(), span_time(*target.core));
-  node->trace = reinterpret_cast<std::uintptr_t>(trail);
+  attach_own(span, node, span_time(*target.core));
 }
 
 // For a message of a burst to one actor of this system: they share one trail.
 void attach_shared(const ActiveSpan& span, Worker& worker, Node* node) {
-  if (node->trace > undecided) return;
   Outbox& outbox = worker.outbox;
   const bool fits = outbox.trail && outbox.trail_left > 0 && outbox.trail->span == span.id;
   if (!fits) {
     if (outbox.trail) close_trail(worker, outbox);
     // One more for the outbox itself, which stamps it.
-    outbox.trail = new Trail(span.context(), span_time(worker.core), Outbox::burst + 1);
+    outbox.trail = new Trail(span.here(), span_time(worker), Outbox::burst + 1);
     outbox.trail_left = Outbox::burst;
   }
   --outbox.trail_left;
   node->trace = reinterpret_cast<std::uintptr_t>(outbox.trail);
 }
 
+// The thread that exports had this memory last.
+void fetch_upcoming(const telemetry::SpanLane& lane) noexcept {
+  const auto* place = reinterpret_cast<const char*>(lane.upcoming());
+  prefetch_to_change(place);
+  prefetch_to_change(place + sizeof(telemetry::PlainSpan) - 1);
+}
+
 // True if the span is where the thread that exports finds it, and no longer needed.
-bool submit_plainly(Core& core, const ActiveSpan& span) noexcept {
-  if (!core.is_own_thread() || !this_worker->span_lane || !span.is_plain()) return false;
-  telemetry::SpanLane& lane = *this_worker->span_lane;
-  telemetry::PlainSpan* place = core.options.telemetry->place_in(lane);
+bool submit_plainly(Worker& worker, const ActiveSpan& span) noexcept {
+  if (!worker.span_lane || !span.is_plain()) return false;
+  telemetry::SpanLane& lane = *worker.span_lane;
+  telemetry::PlainSpan* place = worker.core.options.telemetry->place_in(lane);
   if (!place) return false;
   span.copy_to(*place);
   lane.push();
+  fetch_upcoming(lane);
   return true;
 }
 
-void end_span_at(Core& core, ActiveSpan* span, std::int64_t now_ns) noexcept {
+// `own` is the worker that runs this if it is one of the system's.
+void end_span_at(Core& core, Worker* own, ActiveSpan* span, std::int64_t now_ns) noexcept {
   std::unique_ptr<ActiveSpan> ended(span);
   if (ended->is_shadow) return;
   if (ended->is_linked && core.options.telemetry->options().limits.links_max == 0) {
@@ -135,22 +191,15 @@ void end_span_at(Core& core, ActiveSpan* span, std::int64_t now_ns) noexcept {
   }
   ended->begin_ns += core.wall_offset_ns;
   ended->end_ns = now_ns + core.wall_offset_ns;
-  if (!submit_plainly(core, *ended)) core.options.telemetry->submit(std::move(ended));
+  if (own && submit_plainly(*own, *ended)) return;
+  core.options.telemetry->submit(std::move(ended));
 }
 
 }  // namespace
 
 ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent) {
-  return new_span(worker, parent, span_time(worker.core));
-}
-
-ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent, std::int64_t begin_ns) {
-  auto* span = new ActiveSpan;
-  span->trace = parent.trace;
-  span->id = random_id<telemetry::SpanId>(worker);
-  span->parent = parent.span;
-  span->baggage = parent.baggage;
-  span->begin_ns = begin_ns;
+  ActiveSpan* span = new_child(worker, {parent.trace, parent.span, parent.baggage});
+  span->begin_ns = span_time(worker.core);
   return span;
 }
 
@@ -162,8 +211,7 @@ telemetry::TraceId new_trace_id(Worker& worker) noexcept {
 bool decide_recording(Node* node, Worker& worker) noexcept {
   if (!worker.records_spans || node->trace == unsampled) return false;
   if (node->trace != undecided) return true;
-  worker.root_number = next_random(worker.roots_random);
-  if (worker.root_number >> 1 < worker.roots_bound) return true;
+  if (is_next_root_recorded(worker)) return true;
   if (!repeats(node)) node->trace = unsampled;
   return false;
 }
@@ -172,7 +220,7 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   ActiveSpan* span = begin_handler(cell, node, worker);
   enter_trace(worker, span ? span->word() : unsampled);
   worker.suspended_run = nullptr;
-  const Outcome outcome = handle_untraced(cell, node);
+  const Outcome outcome = handle_quickly(cell, node);
   end_of_handler(worker);  // who hears of what could not be delivered does so in this span
   worker.trace = unsampled;
   if (outcome == Outcome::set_aside) {
@@ -184,9 +232,8 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   if (Run* run = worker.suspended_run) {
     run->span = span;
   } else {
-    worker.recorded_end_ns = span_time(worker.core);
-    worker.recorded_popped = cell.popped.load(std::memory_order_relaxed);
-    end_span_at(*cell.core, span, worker.recorded_end_ns);
+    keep_end_time(cell, worker);
+    end_span_at(worker.core, &worker, span, worker.recorded_end_ns);
   }
   return outcome;
 }
@@ -201,16 +248,20 @@ void attach_trail(Worker& worker, const Cell& target, Node* node) {
 
 void attach_sent_trail(Worker& worker, const Cell& target, Node* node) {
   const ActiveSpan* span = ActiveSpan::of(worker.trace);
-  if (span && worker.outbox.target == &target && worker.outbox.holds_target) {
+  if (!span || target.core != &worker.core) {
+    attach_trail(worker, target, node);
+  } else if (node->trace > undecided) {
+    return;  // as above
+  } else if (worker.outbox.target == &target && worker.outbox.holds_target) {
     attach_shared(*span, worker, node);
   } else {
-    attach_trail(worker, target, node);
+    attach_own(*span, node, span_time(worker));
   }
 }
 
 void close_trail(Worker& worker, Outbox& outbox) noexcept {
   Trail* trail = std::exchange(outbox.trail, nullptr);
-  trail->sent_ns.store(span_time(worker.core), std::memory_order_relaxed);
+  trail->sent_ns.store(span_time(worker), std::memory_order_relaxed);
   Trail::release(trail, std::exchange(outbox.trail_left, 0) + 1);
 }
 
@@ -238,7 +289,8 @@ std::uintptr_t shadow_of(std::uintptr_t trace) {
 }
 
 void end_span(Core& core, ActiveSpan* span) noexcept {
-  end_span_at(core, span, span->is_shadow ? 0 : span_time(core));
+  Worker* own = core.is_own_thread() ? this_worker : nullptr;
+  end_span_at(core, own, span, span->is_shadow ? 0 : span_time(core));
 }
 
 std::string_view within_limit(const Core& core, std::string_view text) noexcept {
@@ -260,7 +312,7 @@ void record_failure(Cell& cell, const std::string& message) {
 std::unique_ptr<Trail> current_trail() {
   const ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
   if (!span) return nullptr;
-  return std::make_unique<Trail>(span->context(), span_time(this_worker->core));
+  return std::make_unique<Trail>(span->here(), span_time(this_worker->core));
 }
 
 void keep_cause(Cell& cell) {
@@ -272,7 +324,7 @@ void keep_cause(Cell& cell) {
 
 HookSpan::HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause) : cell_(cell) {
   if (!cause || !cell.core->options.telemetry->admits_span()) return;
-  span_ = new_span(*this_worker, cause->from());
+  span_ = new_span(*this_worker, cause->context());
   span_->is_linked = true;
   span_->details().name = name;
   span_->actor_type = cell.type;

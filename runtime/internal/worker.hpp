@@ -94,12 +94,16 @@ struct alignas(128) Worker {
   std::uint64_t trace_random;
   const std::uint64_t roots_bound;  // of the numbers of traces that are recorded: Sampler::bound
   std::uint64_t roots_random;
-  std::uint64_t root_number = 0;  // of the trace that begins next
+  // So many traces that begin next are not recorded: their numbers have been drawn already.
+  std::uint32_t roots_to_pass = 0;
+  bool has_root = false;  // the one after them is recorded, and this is its number
+  std::uint64_t root_number = 0;
   TickClock<> span_clock;
   telemetry::SpanLane* const span_lane;  // null if spans go to the queue
-  // The last recorded handler of this activation: when it ended, and which one it was by
-  // `Cell::popped`. Zero if something else has run since.
+  // The last recorded handler: when it ended, in which activation, and which one it was by
+  // `Cell::popped`. Zero if something else than handlers has run since.
   std::int64_t recorded_end_ns = 0;
+  std::uint64_t recorded_activation = 0;
   std::uint32_t recorded_popped = 0;
   MessageSampler sampler;
   ActorDurations* const durations;  // null if it does not measure
@@ -141,7 +145,13 @@ struct alignas(128) Worker {
 
 inline constexpr std::uint64_t random_step = 0x9E3779B97F4A7C15ull;
 /// The next number of a generator.
-std::uint64_t next_random(std::uint64_t& state) noexcept;
+inline std::uint64_t next_random(std::uint64_t& state) noexcept {
+  // splitmix64
+  std::uint64_t z = (state += random_step);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
 
 extern constinit thread_local Worker* this_worker __attribute__((tls_model("initial-exec")));
 inline Worker* Worker::current_worker() noexcept { return this_worker; }

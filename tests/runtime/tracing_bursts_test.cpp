@@ -1,6 +1,7 @@
 // Traces of many messages that one handler sends, on threads.
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -67,6 +68,13 @@ telemetry::TelemetryOptions measuring(bool measures) {
   return options;
 }
 
+/// But what comes from elsewhere.
+telemetry::TelemetryOptions recording_none() {
+  telemetry::TelemetryOptions options;
+  options.sampler = {.kind = telemetry::SamplerKind::ratio, .ratio = 0};
+  return options;
+}
+
 void run(const RecordedSpans& spans, unsigned threads, std::uint32_t capacity) {
   testing::Counter handled;
   ActorSystemOptions options;
@@ -77,6 +85,15 @@ void run(const RecordedSpans& spans, unsigned threads, std::uint32_t capacity) {
   auto receiver = system.spawn<Receiver>({.mailbox_capacity = capacity}, &handled);
   system.spawn<Sender>(receiver, &handled).send<Start>();
   handled.wait_for(3 * each);
+}
+
+template <class Body>
+void run_on_one_thread(const RecordedSpans& spans, Body body) {
+  ActorSystemOptions options;
+  options.threads = 1;
+  options.telemetry = spans.telemetry();
+  ActorSystem system(options);
+  body(system);
 }
 
 double seconds_of(const SpanRecord& span, std::string_view name) {
@@ -152,19 +169,13 @@ class Gateway final : public Actor<Forward> {
 };
 
 TEST(TracingBursts, ASpanInTheMiddleOfABurstHasTheMessagesThatAreSentInIt) {
-  telemetry::TelemetryOptions sampling;
-  sampling.sampler = {.kind = telemetry::SamplerKind::ratio, .ratio = 0};
-  const RecordedSpans spans(sampling);
+  const RecordedSpans spans(recording_none());
   testing::Counter handled;
-  {
-    ActorSystemOptions options;
-    options.threads = 1;
-    options.telemetry = spans.telemetry();
-    ActorSystem system(options);
+  run_on_one_thread(spans, [&](ActorSystem& system) {
     auto receiver = system.spawn<Receiver>({.mailbox_capacity = unbounded}, &handled);
     system.spawn<Gateway>(receiver).send<Forward>();
     handled.wait_for(3 * each);
-  }
+  });
   const SpanRecord request = spans.one("request");
   const std::vector<SpanRecord> items = spans.named("Item");
   EXPECT_EQ(items.size(), std::size_t{each});
@@ -177,6 +188,125 @@ TEST(TracingBursts, OneHandlerBeginsWhenTheOneBeforeItHasEnded) {
   std::vector<SpanRecord> items = spans.named("Item");
   std::ranges::sort(items, {}, &SpanRecord::begin);
   for (std::size_t i = 1; i < items.size(); ++i) EXPECT_GE(items[i].begin, items[i - 1].end);
+}
+
+std::int64_t sent_at(const SpanRecord& span) {
+  return span.begin - std::llround(seconds_of(span, "weir.mailbox.wait.seconds") * 1e9);
+}
+
+/// Does something else before it returns and what it has sent is published.
+class Dawdler final : public Actor<Start> {
+ public:
+  explicit Dawdler(RefOf<Receiver> receiver) : receiver_(std::move(receiver)) {}
+  void on(Start) {
+    for (int i = 0; i < 10; ++i) receiver_.send<Item>(i);
+    const Span late = span("late");
+  }
+
+ private:
+  RefOf<Receiver> receiver_;
+};
+
+TEST(TracingBursts, AMessageWaitsFromWhenItsBurstIsPublished) {
+  const RecordedSpans spans;
+  testing::Counter handled;
+  run_on_one_thread(spans, [&](ActorSystem& system) {
+    auto receiver = system.spawn<Receiver>({.mailbox_capacity = unbounded}, &handled);
+    system.spawn<Dawdler>(receiver).send<Start>();
+    handled.wait_for(10);
+  });
+  const SpanRecord late = spans.one("late");
+  const auto items = spans.named("Item");
+  // The first two are sent alone: there is no burst yet.
+  EXPECT_GE(
+      std::ranges::count_if(items, [&](const auto& item) { return sent_at(item) >= late.end; }), 8);
+}
+
+/// What it is told is recorded, but for the second of three.
+class Teller final : public Actor<Start> {
+ public:
+  explicit Teller(ActorRef<Item> listener) : listener_(std::move(listener)) {}
+  void on(Start) {
+    tell_recorded(0);
+    listener_.send<Item>(1);
+    tell_recorded(2);
+  }
+
+ private:
+  void tell_recorded(int number) {
+    const Span request = remote_span("request", Gateway::context());
+    listener_.send<Item>(number);
+  }
+
+  ActorRef<Item> listener_;
+};
+
+class Listener final : public Actor<Item> {
+ public:
+  explicit Listener(testing::Counter* handled) : handled_(handled) {}
+  void on(Item item) {
+    if (item.number == 1) const Span inside = remote_span("inside", Gateway::context());
+    handled_->add();
+  }
+
+ private:
+  testing::Counter* handled_;
+};
+
+TEST(TracingBursts, AHandlerDoesNotBeginBeforeOneThatIsNotRecordedHasEnded) {
+  const RecordedSpans spans(recording_none());
+  testing::Counter handled;
+  run_on_one_thread(spans, [&](ActorSystem& system) {
+    system.spawn<Teller>(system.spawn<Listener>(&handled)).send<Start>();
+    handled.wait_for(3);
+  });
+  std::vector<SpanRecord> items = spans.named("Item");
+  ASSERT_EQ(items.size(), 2u);
+  std::ranges::sort(items, {}, &SpanRecord::begin);
+  EXPECT_GE(items[1].begin, spans.one("inside").end);
+}
+
+/// Makes another actor handle something before the last one is told.
+class Detour final : public Actor<Item> {
+ public:
+  explicit Detour(ActorRef<Item> listener) : listener_(std::move(listener)) {}
+  void on(Item) {
+    const Span inside = remote_span("inside", Gateway::context());
+    listener_.send<Item>(2);
+  }
+
+ private:
+  ActorRef<Item> listener_;
+};
+
+class DetouringTeller final : public Actor<Start> {
+ public:
+  DetouringTeller(ActorRef<Item> listener, ActorRef<Item> detour)
+      : listener_(std::move(listener)), detour_(std::move(detour)) {}
+  void on(Start) {
+    detour_.send<Item>(1);
+    const Span request = remote_span("request", Gateway::context());
+    listener_.send<Item>(0);
+  }
+
+ private:
+  ActorRef<Item> listener_;
+  ActorRef<Item> detour_;
+};
+
+TEST(TracingBursts, AHandlerDoesNotBeginBeforeItsMessageWasSent) {
+  const RecordedSpans spans(recording_none());
+  testing::Counter handled;
+  run_on_one_thread(spans, [&](ActorSystem& system) {
+    const auto listener = system.spawn<Listener>(&handled);
+    const auto detour = system.spawn<Detour>(listener);
+    system.spawn<DetouringTeller>(listener, detour).send<Start>();
+    handled.wait_for(2);
+  });
+  std::vector<SpanRecord> items = spans.named("Item");
+  ASSERT_EQ(items.size(), 2u);
+  std::ranges::sort(items, {}, &SpanRecord::begin);
+  EXPECT_GE(items[1].begin, spans.one("inside").begin);
 }
 
 TEST(TracingBursts, WhatFindsNoRoomLeavesNothingBehind) {

@@ -26,13 +26,14 @@ class Gambler final : public Actor<Draw> {
   std::vector<std::uint64_t>* drawn_;
 };
 
-std::vector<std::uint64_t> draw(telemetry::Telemetry* telemetry, std::uint64_t seed = 1) {
+std::vector<std::uint64_t> draw(telemetry::Telemetry* telemetry, std::uint64_t seed = 1,
+                                int times = 64) {
   std::vector<std::uint64_t> drawn;
   SimulationOptions options{.seed = seed};
   options.system.telemetry = telemetry;
   Simulation simulation(options);
   auto gambler = simulation.system().spawn<Gambler>(&drawn);
-  for (int i = 0; i < 64; ++i) gambler.send<Draw>();
+  for (int i = 0; i < times; ++i) gambler.send<Draw>();
   simulation.run_until_idle();
   return drawn;
 }
@@ -69,6 +70,60 @@ TEST(TracingIds, OfWhatIsRecordedByRatioAreThoseThatEveryProcessWouldRecord) {
   EXPECT_NEAR(static_cast<double>(all.size()), 20 * 64 * 0.5, 100);
   const telemetry::Sampler sampler(half);
   for (const auto& span : all) EXPECT_TRUE(sampler.samples(span.context.trace));
+}
+
+telemetry::TelemetryOptions sampling(double ratio) {
+  telemetry::TelemetryOptions options;
+  options.sampler = {.kind = telemetry::SamplerKind::ratio, .ratio = ratio};
+  return options;
+}
+
+/// The part of their trace that decides.
+std::vector<std::vector<std::uint8_t>> numbers(const std::vector<telemetry::SpanRecord>& spans) {
+  std::vector<std::vector<std::uint8_t>> all;
+  for (const auto& span : spans) {
+    const auto& bytes = span.context.trace.bytes;
+    all.emplace_back(bytes.begin() + 8, bytes.end());
+  }
+  return all;
+}
+
+TEST(TracingIds, WhatIsRecordedByASmallRatioIsThatPartOfAllThere) {
+  constexpr int times = 500;
+  for (const double ratio : {0.0, 0.001, 0.02, 0.3, 1.0}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const RecordedSpans all;
+      const RecordedSpans some(sampling(ratio));
+      draw(all.telemetry(), seed, times);
+      draw(some.telemetry(), seed, times);
+      std::vector<telemetry::SpanRecord> expected = all.all();
+      EXPECT_EQ(expected.size(), std::size_t{times});
+      const telemetry::Sampler sampler(sampling(ratio).sampler);
+      std::erase_if(expected,
+                    [&](const auto& span) { return !sampler.samples(span.context.trace); });
+      EXPECT_EQ(numbers(some.all()), numbers(expected)) << ratio << ", seed " << seed;
+    }
+  }
+}
+
+struct Tick {};
+
+/// Armed outside of any trace: each of its messages begins one.
+class Clockwork final : public Actor<Tick> {
+ public:
+  void on_start() { schedule_every<Tick>(std::chrono::seconds(1)); }
+  void on(Tick) {}
+};
+
+TEST(TracingIds, EachMessageOfATimerThatNothingCausedIsDecidedUpon) {
+  constexpr std::size_t ticks = 200;
+  const RecordedSpans spans(sampling(0.1));
+  SimulationOptions options;
+  options.system.telemetry = spans.telemetry();
+  Simulation simulation(options);
+  simulation.system().spawn<Clockwork>();
+  simulation.run_for(std::chrono::seconds(ticks));
+  EXPECT_NEAR(static_cast<double>(spans.named("Tick").size()), ticks * 0.1, ticks * 0.08);
 }
 
 TEST(TracingIds, DifferBetweenNodesOfOneSimulation) {

@@ -220,6 +220,21 @@ TEST(Tracing, ATimerIsLinkedToWhatArmedItEachTime) {
   for (const SpanRecord& tick : ticks) EXPECT_TRUE(is_linked(tick, arm));
 }
 
+TEST(Tracing, AHandlerBeginsWhenItsMessageComesNotWhenTheOneBeforeItEnded) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  const auto ticker = simulation.system().spawn<Ticker>();
+  for (int i = 0; i < 3; ++i) {
+    ticker.send<Tick>(i);
+    simulation.run_for(1s);
+  }
+  const auto ticks = spans.named("Tick");
+  ASSERT_EQ(ticks.size(), 3u);
+  for (std::size_t i = 1; i < ticks.size(); ++i) {
+    EXPECT_EQ(ticks[i].begin - ticks[i - 1].begin, std::chrono::nanoseconds(1s).count());
+  }
+}
+
 struct Work {
   int number;
 };

@@ -40,6 +40,17 @@ TEST(SpanLane, GivesWhatItTookOldestFirst) {
   EXPECT_EQ(lane.size(), 0u);
 }
 
+TEST(SpanLane, TellsWhereTheNextSpanWillBe) {
+  SpanLane lane;
+  lane.add_room(SpanLane::spans_max);
+  for (std::size_t i = 0; i < 2 * SpanLane::spans_max; ++i) {
+    if (lane.needs_room()) lane.add_room(1);
+    EXPECT_EQ(lane.upcoming(), lane.place());
+    lane.push();
+    take_all(lane);
+  }
+}
+
 TEST(SpanLane, RefusesWhatFindsTheRingFull) {
   SpanLane lane;
   for (std::uint64_t i = 0; i < SpanLane::spans_max; ++i) EXPECT_TRUE(push(lane, i));
@@ -144,6 +155,7 @@ TEST_F(SpanLanes, GiveTheirRoomBackWhenTheyAreClosed) {
     lane->close();
   }
   flush();
+  flush();  // only once
   EXPECT_EQ(names_.size(), 3u);
   EXPECT_EQ(fill(*telemetry_.new_span_lane()), room);
 }

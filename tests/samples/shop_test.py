@@ -115,6 +115,11 @@ def gateway(program, directory):
             expect(any("paid" in str(row) for row in rows), "nothing is paid for", str(rows))
             with urllib.request.urlopen(f"{url}/readyz") as answer:
                 expect(answer.status == 200, "not ready")
+        # While they come and go: who asks for some gets no others.
+        for _ in range(100):
+            with urllib.request.urlopen(f"{url}/api/v1/executions?state=waiting,active") as answer:
+                states = {execution["state"] for execution in json.load(answer)["executions"]}
+            expect(states <= {"waiting", "active"}, "others were listed", str(states))
         for shop in shops:
             code = shop.end(signal.SIGINT)
             expect(code == 0 and not shop.errors, f"exit code {code}", shop.text + shop.errors)

@@ -7,6 +7,7 @@ import {Graph} from './graph.js';
 import {Table} from './table.js';
 
 const page = 50;
+const noEngine = 'This server runs no workflows.';
 const unfinished = 'waiting,delayed,rate_limited,waiting_children,active,suspended';
 const choices = [['unfinished', unfinished], ['failed', 'failed'], ['completed', 'completed'], ['all', '']];
 
@@ -140,7 +141,7 @@ export class Workflows {
   #executions = null;
   #selected = null;
   #chosen = choices[0][1];
-  #none = empty('This server runs no workflows.');
+  #none = empty('Asking the server.');
   #detail = new Detail();
   #workflowPager;
   #executionPager;
@@ -187,7 +188,10 @@ export class Workflows {
   }
 
   async load([id] = [], model = null) {
-    if (model?.overview && model.overview.executions === null) return;
+    if (model?.overview && model.overview.executions === null) {
+      setText(this.#none, noEngine);
+      return;
+    }
     try {
       if (id) {
         const workflow = await get(path('workflows', id));
@@ -205,7 +209,7 @@ export class Workflows {
       this.#executions = null;
       this.#workflows = null;
       setText(this.#none, id && !['no_engine', 'unknown_path'].includes(refusal.code)
-        ? 'This workflow is not there any more.' : 'This server runs no workflows.');
+        ? 'This workflow is not there any more.' : noEngine);
     }
   }
 

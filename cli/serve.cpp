@@ -175,7 +175,7 @@ Result<> serve(const ServeOptions& options, Output& output) {
                       .on_dead_letter = &tell_undelivered});
   auto store = Store::open(system, store_options(options));
   if (!store) return explain(store.error(), options.directory);
-  const auto served = system.run(keep_serving(&*store, &options, *std::move(gateway_how), &output));
+  auto served = system.run(keep_serving(&*store, &options, *std::move(gateway_how), &output));
   if (served || served.error().code().category() == cli_category()) return served;
   return explain(served.error(), options.directory);
 }

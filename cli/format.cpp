@@ -55,7 +55,7 @@ std::string seconds(double time) {
 std::string rate(double per_second) {
   if (!(per_second > 0)) return "0/s";
   if (per_second < 10) return print("%.1f/s", per_second);
-  return grouped(static_cast<std::uint64_t>(std::min(per_second, 1e18) + 0.5)) + "/s";
+  return grouped(static_cast<std::uint64_t>(std::llround(std::min(per_second, 1e18)))) + "/s";
 }
 
 std::string printable(std::string_view text) {

@@ -118,6 +118,8 @@ void Grammar::add_serve() {
       ->type_name("FILE");
   serve->add_option("--tls-key", options->key_file, "The key of the certificate")
       ->type_name("FILE");
+  serve->add_option("--audit", options->audit_file, "Note there who changed what, a line each")
+      ->type_name("FILE");
   choose(serve->add_option("--durability", options->durability, "When a commit is on disk")
              ->type_name("MODE")
              ->capture_default_str(),

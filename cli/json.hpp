@@ -13,7 +13,7 @@ namespace weir::cli {
 const boost::json::value& at(const boost::json::value& from, std::string_view name);
 const boost::json::array& items(const boost::json::value& from, std::string_view name);
 /// Text as it is, other values as JSON, null as nothing.
-std::string text(const boost::json::value& value);
+std::string text(const boost::json::value& from);
 std::string text(const boost::json::value& from, std::string_view name);
 double number(const boost::json::value& from, std::string_view name);
 /// Also of digits in a string, as large numbers are sent.

@@ -2,12 +2,14 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
+#include <weir/cli/audit_file.hpp>
 #include <weir/cli/errc.hpp>
 #include <weir/cli/files.hpp>
 #include <weir/flow/view/database.hpp>
@@ -60,6 +62,11 @@ Result<GatewayOptions> gateway_options(const ServeOptions& options) {
   if (!options.key_file.empty()) {
     made.tls = {.certificate_file = options.certificate_file.string(),
                 .key_file = options.key_file.string()};
+  }
+  if (!options.audit_file.empty()) {
+    auto file = AuditFile::open(options.audit_file);
+    if (!file) return file.error();
+    made.audit = [to = *file](const server::AuditRecord& record) { to->write(record); };
   }
   return made;
 }
@@ -141,6 +148,12 @@ Task<Result<>> keep_serving(Store* store, const ServeOptions* options, GatewayOp
   co_return {};
 }
 
+/// As the environment says; and there is a page of metrics, so there is something on it.
+telemetry::TelemetryOptions telemetry_options() {
+  return telemetry::options_from_environment([](const char* name) { return std::getenv(name); },
+                                             {.measures_always = true});
+}
+
 /// Who is cancelled gives up what it asked for: that is how clients leave, and nothing to tell.
 void tell_undelivered(const DeadLetter& letter) {
   using Reason = DeadLetterReason;
@@ -154,16 +167,15 @@ void tell_undelivered(const DeadLetter& letter) {
 Result<> serve(const ServeOptions& options, Output& output) {
   auto gateway_how = gateway_options(options);
   if (!gateway_how) return gateway_how.error();
-  const auto telemetry_options = telemetry::options_from_environment();
-  telemetry::Telemetry telemetry(telemetry_options,
-                                 telemetry::otel::make_exporters(telemetry_options), {});
+  const auto how = telemetry_options();
+  telemetry::Telemetry telemetry(how, telemetry::otel::make_exporters(how), {});
   ActorSystem system({.name = "weir",
                       .threads = options.threads,
                       .telemetry = &telemetry,
                       .on_dead_letter = &tell_undelivered});
   auto store = Store::open(system, store_options(options));
   if (!store) return explain(store.error(), options.directory);
-  const auto served = system.run(keep_serving(&*store, &options, *std::move(gateway_how), &output));
+  auto served = system.run(keep_serving(&*store, &options, *std::move(gateway_how), &output));
   if (served || served.error().code().category() == cli_category()) return served;
   return explain(served.error(), options.directory);
 }

@@ -17,6 +17,8 @@ struct ServeOptions {
   std::filesystem::path tokens_file = {};
   std::filesystem::path certificate_file = {};
   std::filesystem::path key_file = {};
+  /// Who changed what is noted there; empty: nowhere but in the log that `OTEL_*` configures.
+  std::filesystem::path audit_file = {};
   /// `durable`, `buffered` or `memory`.
   std::string durability = "durable";
   double history_seconds = 0;

@@ -45,8 +45,8 @@ std::string styled(std::string text, Style style, bool is_coloured) {
   return code_of(style) + text + "\x1b[0m";
 }
 
-TextTable::TextTable(std::vector<std::string> titles) {
-  for (std::string& title : titles) {
+TextTable::TextTable(const std::vector<std::string>& titles) {
+  for (const std::string& title : titles) {
     const bool is_right = title.starts_with('>');
     titles_.emplace_back(printable(is_right ? title.substr(1) : title), Style::bold);
     is_right_.push_back(is_right);

@@ -29,7 +29,7 @@ class TextTable {
   };
 
   /// A title that begins with `>` is of a column whose cells stand at the right.
-  explicit TextTable(std::vector<std::string> titles);
+  explicit TextTable(const std::vector<std::string>& titles);
 
   /// As many cells as there are titles. What they contain is made printable.
   void add(std::vector<Cell> cells);

@@ -29,6 +29,7 @@ build_packages=(
   protobuf-compiler-grpc
   python3
   zlib1g-dev
+  zsh # tests complete command lines in it
 )
 build_packages_backports=(
   libboost1.83-dev

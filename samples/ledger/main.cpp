@@ -1,8 +1,8 @@
 // A ledger that survives `kill -9`: tellers move money in transactions, an auditor follows the
 // change log. Give it a directory, kill it whenever you like, and start it again.
 
+#include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -10,7 +10,6 @@
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/ask_all.hpp>
 #include <weir/runtime/try.hpp>
-#include <weir/storage/errc.hpp>
 #include <weir/storage/retry.hpp>
 #include <weir/storage/store.hpp>
 
@@ -31,6 +30,9 @@ using Accounts = weir::storage::RowSpace<std::uint64_t, Account>;
 
 constexpr std::uint64_t account_count = 8;
 constexpr std::int64_t opening_cents = 100'00;
+constexpr int transfers_of_each_teller = 100;
+
+double in_euros(std::int64_t cents) { return static_cast<double>(cents) / 100; }
 
 weir::Task<weir::Result<>> open_accounts(Transaction& transaction, Accounts accounts) {
   for (std::uint64_t number = 0; number < account_count; ++number) {
@@ -59,7 +61,6 @@ weir::Task<weir::Result<>> transfer(Transaction& transaction, Accounts accounts,
 
 struct Work {
   using Reply = int;
-  int transfers;
 };
 
 /// Pays from one account to others. Tellers meet: `transact` runs a transfer again that lost.
@@ -68,13 +69,12 @@ class Teller final : public weir::Actor<Work> {
   Teller(Store* store, Accounts accounts, std::uint64_t account)
       : store_(store), accounts_(std::move(accounts)), account_(account) {}
 
-  weir::Task<int> on(Work work) {
+  weir::Task<int> on(Work) {
     int done = 0;
-    for (int i = 0; i < work.transfers; ++i) {
+    for (int i = 0; i < transfers_of_each_teller; ++i) {
       const std::uint64_t to = (account_ + 1 + random() % (account_count - 1)) % account_count;
       const auto cents = static_cast<std::int64_t>(1 + random() % 5'00);
-      const auto version = co_await transact(store_, {}, &transfer, accounts_, account_, to, cents);
-      if (version) ++done;
+      if (co_await transact(store_, {}, &transfer, accounts_, account_, to, cents)) ++done;
     }
     co_return done;
   }
@@ -85,93 +85,65 @@ class Teller final : public weir::Actor<Work> {
   std::uint64_t account_;
 };
 
-struct Follow {
-  using Reply = void;
-  Version until;
-};
-
+// [follow]
 /// Adds up every change ever made, and remembers how far it has come: across restarts too.
-class Auditor final : public weir::Actor<Follow> {
- public:
-  Auditor(Store* store, Accounts accounts) : store_(store), accounts_(std::move(accounts)) {}
-
-  // [follow]
-  weir::Task<weir::Result<>> on(Follow follow) {
-    auto reading = store_->begin();
-    WEIR_CO_TRY(checkpoint, co_await reading.checkpoint("auditor"));
-    Version seen = checkpoint ? checkpoint->version : Version{};
-    std::int64_t total = checkpoint ? std::stoll(checkpoint->payload) : 0;
-    while (seen < follow.until) {
-      WEIR_CO_TRY(records, co_await store_->log().next(seen));
-      for (const auto& record : records) {
-        for (const auto& change : record.of(accounts_.id())) {
-          const auto account = Accounts::decode(change).value();
-          total += (account.after ? account.after->cents : 0) -
-                   (account.before ? account.before->cents : 0);
-        }
+weir::Task<weir::Result<>> audit(Store* store, Accounts accounts, Version until) {
+  auto reading = store->begin();
+  WEIR_CO_TRY(checkpoint, co_await reading.checkpoint("auditor"));
+  Version seen = checkpoint ? checkpoint->version : Version{};
+  std::int64_t total = checkpoint ? std::stoll(checkpoint->payload) : 0;
+  while (seen < until) {
+    WEIR_CO_TRY(records, co_await store->log().next(seen));
+    for (const auto& record : records) {
+      for (const auto& change : record.of(accounts.id())) {
+        const auto account = Accounts::decode(change).value();
+        total += (account.after ? account.after->cents : 0) -
+                 (account.before ? account.before->cents : 0);
       }
-      seen = records.back().version();
     }
-    auto writing = store_->begin();
-    writing.set_checkpoint("auditor", seen, std::to_string(total));
-    WEIR_CO_TRY(version, co_await writing.commit());
-    std::printf("auditor: %lld.%02lld in all accounts at version %llu, noted in version %llu\n",
-                static_cast<long long>(total / 100), static_cast<long long>(total % 100),
-                static_cast<unsigned long long>(seen.number),
-                static_cast<unsigned long long>(version.number));
-    co_return {};
+    seen = records.back().version();
   }
-  // [/follow]
+  auto writing = store->begin();
+  writing.set_checkpoint("auditor", seen, std::to_string(total));
+  WEIR_CO_TRY(version, co_await writing.commit());
+  std::printf("auditor: %.2f in all accounts at version %" PRIu64 ", noted in version %" PRIu64
+              "\n",
+              in_euros(total), seen.number, version.number);
+  co_return {};
+}
+// [/follow]
 
- private:
-  Store* store_;
-  Accounts accounts_;
-};
-
-weir::Task<weir::Result<>> run(weir::ActorSystem* system, Store* store, int transfers) {
+weir::Task<weir::Result<>> run(weir::ActorSystem* system, Store* store) {
   WEIR_CO_TRY(accounts, co_await store->open_rows<std::uint64_t, Account>("accounts"));
-  std::printf("ledger: opened at version %llu\n",
-              static_cast<unsigned long long>(store->version().number));
+  std::printf("ledger: opened at version %" PRIu64 "\n", store->version().number);
   WEIR_CO_TRY_VOID(co_await transact(store, {}, &open_accounts, accounts));
-
-  auto auditor = system->spawn<Auditor>(store, accounts);
   std::vector<weir::ActorRef<Work>> tellers;
-  for (std::uint64_t number = 0; number < 3; ++number) {
+  for (std::uint64_t number = 0; number < 3; ++number)
     tellers.push_back(system->spawn<Teller>(store, accounts, number));
-  }
-  for (const auto& done : co_await weir::ask_all<Work>(tellers, transfers).within(weir::forever)) {
-    std::printf("teller: %d of %d transfers had cover\n", done.value(), transfers);
-  }
-  WEIR_CO_TRY_VOID(co_await auditor.ask<Follow>(store->version()));
-
+  for (const auto& done : co_await weir::ask_all<Work>(tellers).within(weir::forever))
+    std::printf("teller: %d transfers had cover\n", done.value());
+  WEIR_CO_TRY_VOID(co_await audit(store, accounts, store->version()));
   const auto reader = store->read();
   auto scan = reader.scan(accounts);
   for (;;) {
     WEIR_CO_TRY(row, co_await scan.next());
-    if (!row) break;
-    std::printf("%s has %lld.%02lld\n", row->value.owner.c_str(),
-                static_cast<long long>(row->value.cents / 100),
-                static_cast<long long>(row->value.cents % 100));
+    if (!row) co_return {};
+    std::printf("%s has %.2f\n", row->value.owner.c_str(), in_euros(row->value.cents));
   }
-  co_return {};
 }
 
 int main(int argc, char** argv) {
-  if (argc > 3 || (argc > 1 && argv[1][0] == '-')) {
-    std::printf(
-        "usage: %s [directory [transfers of each teller]]\n"
-        "Without a directory the ledger is in memory.\n",
-        argv[0]);
+  if (argc > 2 || (argc > 1 && argv[1][0] == '-')) {
+    std::printf("usage: %s [directory]\nWithout a directory all is in memory.\n", argv[0]);
     return 2;
   }
-  const int transfers = argc > 2 ? std::atoi(argv[2]) : 100;
   weir::ActorSystem system;
   auto store = Store::open(system, {.directory = argc > 1 ? argv[1] : ""});
   if (!store) {
     std::fprintf(stderr, "ledger: %s\n", store.error().message().c_str());
     return 1;
   }
-  const auto done = system.run(run(&system, &*store, transfers));
+  const auto done = system.run(run(&system, &*store));
   if (!done) std::fprintf(stderr, "ledger: %s\n", done.error().message().c_str());
   return done ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 #include <weir/samples/shop/run.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <weir/runtime/actor_system.hpp>
@@ -45,7 +46,8 @@ void print_dead_letter(const weir::DeadLetter& letter) {
 }  // namespace
 
 int run(const Options& options) {
-  const auto telemetry_options = weir::telemetry::options_from_environment();
+  const auto telemetry_options = weir::telemetry::options_from_environment(
+      [](const char* name) { return std::getenv(name); }, {.measures_always = true});
   weir::telemetry::Telemetry telemetry(
       telemetry_options, weir::telemetry::otel::make_exporters(telemetry_options), {});
   weir::ActorSystem system(

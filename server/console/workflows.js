@@ -1,18 +1,21 @@
 // Workflows and their executions; of one of them the graph and when each part ran.
 
 import {get, path, Refusal} from './api.js';
-import {badge, empty, follow, h, panel, s, setAttribute, setBadge, setText, toneOf} from './dom.js';
+import {badge, empty, follow, h, panel, setAttribute, setBadge, setText, toneOf} from './dom.js';
+import {ExecutionDetail} from './execution.js';
 import {clock, count, duration} from './format.js';
 import {Graph} from './graph.js';
 import {Table} from './table.js';
+import {bar, seconds, showBar} from './timeline.js';
 
 const page = 50;
+const noEngine = 'This server runs no workflows.';
 const unfinished = 'waiting,delayed,rate_limited,waiting_children,active,suspended';
 const choices = [['unfinished', unfinished], ['failed', 'failed'], ['completed', 'completed'], ['all', '']];
 
-const seconds = (time) => (time ? Date.parse(time) / 1000 : null);
 const shortId = (id) => (id.length > 14 ? `…${id.slice(-10)}` : id);
 const reference = (id) => `#/workflows/${encodeURIComponent(id)}`;
+const executionReference = (id) => `#/workflows/execution/${encodeURIComponent(id)}`;
 
 function countsText(workflow) {
   return Object.entries(workflow.counts ?? {}).map(([state, number]) => `${count(number)} ${state.replaceAll('_', ' ')}`).join(', ');
@@ -57,26 +60,6 @@ class Pager {
     this.#buttons[1].disabled = !next;
     this.element.hidden = this.#buttons.every((button) => button.disabled);
   }
-}
-
-/** The time of a workflow from left to right, in each row the part of one execution. */
-function bar() {
-  return s('svg', {class: 'bar', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true'},
-    s('rect', {class: 'waited', y: 4, height: 2}), s('rect', {class: 'ran', y: 1, height: 8}));
-}
-
-function showBar(drawing, {created, started, ended, tone}, {first, last}) {
-  const at = (time) => (100 * (time - first)) / Math.max(last - first, 0.001);
-  const [waited, ran] = drawing.children;
-  const begin = started ?? ended ?? last;
-  const place = (element, from, to) => {
-    setAttribute(element, 'x', at(from).toFixed(2));
-    setAttribute(element, 'width', Math.max(at(to) - at(from), 0).toFixed(2));
-  };
-  place(waited, created ?? begin, begin);
-  place(ran, begin, begin);
-  if (started !== null) setAttribute(ran, 'width', Math.max(at(ended ?? last) - at(started), 0.8).toFixed(2));
-  setAttribute(drawing, 'data-tone', tone);
 }
 
 /** One workflow. */
@@ -140,8 +123,9 @@ export class Workflows {
   #executions = null;
   #selected = null;
   #chosen = choices[0][1];
-  #none = empty('This server runs no workflows.');
+  #none = empty('Asking the server.');
   #detail = new Detail();
+  #executionDetail = new ExecutionDetail();
   #workflowPager;
   #executionPager;
   #table = new Table('Workflows', [
@@ -156,7 +140,10 @@ export class Workflows {
     {title: 'Created', numeric: true, rest: true, value: (workflow) => seconds(workflow.created), text: (workflow) => clock(workflow.created)},
   ], {key: (workflow) => workflow.id});
   #executionTable = new Table('Executions', [
-    {title: 'Kind', first: true, value: (execution) => execution.kind, text: (execution) => execution.kind},
+    {title: 'Kind', first: true, value: (execution) => execution.kind, cell: () => h('a'), show: (link, execution) => {
+      setText(link, execution.kind);
+      setAttribute(link, 'href', executionReference(execution.id));
+    }},
     {title: 'State', value: (execution) => execution.state, cell: () => badge(''), show: (cell, execution) => setBadge(cell, execution.state)},
     {title: 'Workflow', cell: () => h('a'), show: (link, execution) => {
       setText(link, execution.workflow ? shortId(execution.workflow) : '');
@@ -183,13 +170,21 @@ export class Workflows {
         h('div', {class: 'tools'}, h('label', {for: 'execution-state'}, 'Show'), select, this.#executionPager.element),
         this.#executionTable.element, this.#noExecutions),
       panel('Workflows', {class: 'wide'}, this.#workflowPager.element, this.#table.element, this.#noWorkflows));
-    this.element = h('div', {}, this.#none, this.list, this.#detail.element);
+    this.element = h('div', {}, this.#none, this.list, this.#detail.element, this.#executionDetail.element);
   }
 
-  async load([id] = [], model = null) {
-    if (model?.overview && model.overview.executions === null) return;
+  async load([id, executionId] = [], model = null) {
+    if (model?.overview && model.overview.executions === null) {
+      setText(this.#none, noEngine);
+      return;
+    }
     try {
-      if (id) {
+      if (executionId) {
+        const place = path('executions', executionId);
+        const execution = await get(place);
+        const {attempts} = await get(`${place}/attempts`);
+        this.#selected = {execution, attempts, journal: await get(`${place}/journal`)};
+      } else if (id) {
         const workflow = await get(path('workflows', id));
         const graph = await get(`${path('workflows', id)}/graph`);
         this.#selected = {workflow, graph};
@@ -205,7 +200,7 @@ export class Workflows {
       this.#executions = null;
       this.#workflows = null;
       setText(this.#none, id && !['no_engine', 'unknown_path'].includes(refusal.code)
-        ? 'This workflow is not there any more.' : 'This server runs no workflows.');
+        ? `This ${executionId ? 'execution' : 'workflow'} is not there any more.` : noEngine);
     }
   }
 
@@ -213,9 +208,13 @@ export class Workflows {
     const isList = this.#workflows !== null && this.#selected === null;
     this.#none.hidden = isList || this.#selected !== null;
     this.list.hidden = !isList;
-    this.#detail.element.hidden = this.#selected === null;
-    if (this.#selected) {
-      this.#detail.show(this.#selected.workflow, this.#selected.graph, seconds(model.overview?.time) ?? Date.now() / 1000);
+    this.#detail.element.hidden = !this.#selected?.workflow;
+    this.#executionDetail.element.hidden = !this.#selected?.execution;
+    const now = seconds(model.overview?.time) ?? Date.now() / 1000;
+    if (this.#selected?.execution) {
+      this.#executionDetail.show(this.#selected, now);
+    } else if (this.#selected) {
+      this.#detail.show(this.#selected.workflow, this.#selected.graph, now);
     } else if (isList) {
       this.#showList();
     }

@@ -72,26 +72,24 @@ Task<Response> set_lane_state(const Call* call) {
   co_return co_await change_lane_state(call, state);
 }
 
-Task<Response> set_lane_limit(const Call* call) {
+/// What a body with one field says of a lane; without the field there is no such limit.
+template <class Value, auto Set>
+Task<Response> bound_lane(const Call* call, std::string_view field) {
   WEIR_CO_TRY(engine, engine_of(call));
   WEIR_CO_TRY(body, parse_body(call));
-  std::optional<std::uint32_t> most;
+  std::optional<Value> bound;
   JsonFields fields(body.root());
-  fields.optional("concurrency_max", most);
+  fields.optional(field, bound);
   if (auto refused = fields.finish()) co_return *std::move(refused);
-  WEIR_CO_TRY_VOID(co_await engine->set_lane_limit(call->parameter("lane"), most));
+  WEIR_CO_TRY_VOID(co_await (engine->*Set)(call->parameter("lane"), bound));
   co_return answer_nothing();
 }
 
+Task<Response> set_lane_limit(const Call* call) {
+  return bound_lane<std::uint32_t, &workflow::Engine::set_lane_limit>(call, "concurrency_max");
+}
 Task<Response> set_lane_rate(const Call* call) {
-  WEIR_CO_TRY(engine, engine_of(call));
-  WEIR_CO_TRY(body, parse_body(call));
-  std::optional<workflow::Rate> rate;
-  JsonFields fields(body.root());
-  fields.optional("rate", rate);
-  if (auto refused = fields.finish()) co_return *std::move(refused);
-  WEIR_CO_TRY_VOID(co_await engine->set_lane_rate(call->parameter("lane"), rate));
-  co_return answer_nothing();
+  return bound_lane<workflow::Rate, &workflow::Engine::set_lane_rate>(call, "rate");
 }
 
 Task<Response> resume_lane(const Call* call) {

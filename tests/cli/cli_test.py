@@ -172,7 +172,10 @@ def tokens(program, directory):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out",
                     certificate, "-days", "2", "-subj", "/CN=weir", "-addext", "subjectAltName=IP:127.0.0.1"],
                    check=True, stderr=subprocess.DEVNULL)
-    with Served(program, store, "--tokens", file, "--tls-certificate", certificate, "--tls-key", key) as served:
+    weir.refused(1, "cannot be written.*--audit", "serve", "--directory", store, "--audit", directory)
+    audit = os.path.join(directory, "audit")
+    with Served(program, store, "--tokens", file, "--tls-certificate", certificate, "--tls-key", key,
+                "--audit", audit) as served:
         expect(served.environment["WEIR_URL"].startswith("https://"), "no TLS")
         served.refused(3, "--authority", "tables")
         trusted = ["tables", "--authority", certificate]
@@ -185,6 +188,13 @@ def tokens(program, directory):
         expect(served.json(*trusted, "--token-file", bearer) == {"tables": []}, "not let in by a file")
         served.refused(4, "weir token make", "savepoints", "make", "a", "--authority", certificate,
                        "--token", made["bearer"])
+    content = Path(audit).read_text(encoding="utf-8")
+    noted = [json.loads(line) for line in content.splitlines()]
+    expect([(line["caller"], line["method"], line["target"], line["status"], line["problem"]) for line in noted]
+           == 2 * [("reader", "PUT", "/api/v1/savepoints/a", 403, "wrong_role")], "not noted", content)
+    expect(re.match(r"\d{4}-\d\d-\d\dT\d\d:", noted[0]["time"]) and noted[0]["peer"].startswith("127.0.0.1:")
+           and made["bearer"].split(".")[1] not in content, "noted otherwise", content)
+    expect(oct(os.stat(audit).st_mode & 0o777) == "0o600", "others may read it")
 
 
 def copies(program, directory):

@@ -27,6 +27,7 @@
 #include <boost/asio/write.hpp>
 
 #include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/simulation.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/task_scope.hpp>
@@ -484,6 +485,38 @@ TEST(Asio, GoesOnWhileAHandlerHoldsItsWorker) {
     holder.stop();
     await_end(system, holder);
   }
+}
+
+struct Occupy {
+  using Reply = int;
+};
+// Posts until the thread of I/O leaves what comes to this worker, and then does not look for it.
+class Occupier final : public Actor<Occupy> {
+ public:
+  int on(Occupy) {
+    testing::Counter ran;
+    int posted = 0;
+    for (bool is_left_to_workers = false; !is_left_to_workers; std::this_thread::yield()) {
+      is_left_to_workers = system().core().io_to_poll.load() != nullptr;
+      asio::post(io_context(system()), [&ran] { ran.add(); });
+      ++posted;
+    }
+    ran.wait_for(posted);
+    return posted;
+  }
+};
+
+Task<int> occupy(ActorRef<Occupy> occupier) {
+  co_return (co_await occupier.ask<Occupy>().within(forever)).value();
+}
+
+TEST(Asio, ItsThreadTakesOverIfTheOnlyWorkerIsHeld) {
+  auto options = quiet();
+  options.threads = 1;
+  ActorSystem system(std::move(options));
+  auto occupier = system.spawn<Occupier>();
+  for (int round = 0; round < testing::scaled(20); ++round)
+    EXPECT_GT(system.run(occupy(occupier)), 0);
 }
 
 struct Count {};

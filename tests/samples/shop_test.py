@@ -115,6 +115,17 @@ def gateway(program, directory):
             expect(any("paid" in str(row) for row in rows), "nothing is paid for", str(rows))
             with urllib.request.urlopen(f"{url}/readyz") as answer:
                 expect(answer.status == 200, "not ready")
+            # What the page on operations says to be woken for.
+            with urllib.request.urlopen(f"{url}/metrics") as answer:
+                metrics = answer.read().decode()
+            for name in ("weir_actor_messages_total", "weir_actor_restarts_total", "weir_phase_age", "weir_flow_lag",
+                         "weir_storage_log_records", "weir_workflow_leases_expired_total", "http_server_request_duration"):
+                expect(re.search(f"^{name}", metrics, re.M), f"no {name}", metrics)
+        # While they come and go: who asks for some gets no others.
+        for _ in range(100):
+            with urllib.request.urlopen(f"{url}/api/v1/executions?state=waiting,active") as answer:
+                states = {execution["state"] for execution in json.load(answer)["executions"]}
+            expect(states <= {"waiting", "active"}, "others were listed", str(states))
         for shop in shops:
             code = shop.end(signal.SIGINT)
             expect(code == 0 and not shop.errors, f"exit code {code}", shop.text + shop.errors)

@@ -17,65 +17,12 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import chromium  # noqa: E402
+from page_checks import CONTRAST, CUT_WORDS, OVERFLOW, UNNAMED  # noqa: E402
 
 SKIPPED = 77
 SECTIONS = ("overview", "flows", "views", "workflows", "actors", "letters", "log")
 LIVE = "document.getElementById('connection').dataset.state === 'live'"
 TAB, ENTER, SPACE = ("Tab", 9), ("Enter", 13, "\r"), (" ", 32, " ")
-
-# What stands out of the window to the side, but for what can be scrolled by itself.
-OVERFLOW = """[...document.querySelectorAll('body *')].filter((element) =>
-  element.getBoundingClientRect().right > innerWidth + 1 && element.checkVisibility()
-  && !element.closest('.graph, .table')).map((element) => element.outerHTML.slice(0, 120))"""
-
-# Texts that can hardly be read: the contrast that WCAG 2 asks for is 4.5, and 3 for large ones.
-CONTRAST = """(() => {
-  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-  const parse = (colour) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
-    return {rgb: [r, g, b], a};
-  };
-  const light = ({rgb}) => rgb.map((value) => value / 255)
-    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = parse(getComputedStyle(at).backgroundColor);
-      if (colour.a > 250) return colour;
-    }
-    return parse('white');
-  };
-  return [...document.querySelectorAll('body *')].filter((element) =>
-    [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())
-    && element.checkVisibility() && !element.closest('svg, .skip, :disabled')).map((element) => {
-      const style = getComputedStyle(element);
-      const [one, other] = [light(parse(style.color)), light(ground(element))].sort((a, b) => b - a);
-      const needed = parseFloat(style.fontSize) >= 24 ? 3 : 4.5;
-      const ratio = (one + 0.05) / (other + 0.05);
-      return ratio < needed ? `${ratio.toFixed(2)} ${element.outerHTML.slice(0, 120)}` : null;
-    }).filter(Boolean);
-})()"""
-
-# What a screen reader could not name, or would not find.
-UNNAMED = """(() => {
-  const found = [];
-  const name = (element) => element.getAttribute('aria-label') || element.textContent.trim()
-    || (element.labels?.length ? element.labels[0].textContent : '') || element.alt;
-  for (const element of document.querySelectorAll('main a[href], button, input, select, meter, progress, [role=group]')) {
-    if (element.checkVisibility() && !name(element) && !element.closest('svg')) found.push(element.outerHTML.slice(0, 120));
-  }
-  for (const table of document.querySelectorAll('table')) {
-    if (!table.caption?.textContent || [...table.tHead.rows[0].cells].some((cell) => cell.scope !== 'col')) found.push('table');
-  }
-  for (const drawing of document.querySelectorAll('svg')) if (drawing.getAttribute('aria-hidden') !== 'true') found.push('svg');
-  const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
-  for (const [index, id] of ids.entries()) if (ids.indexOf(id) !== index) found.push(`two have the id ${id}`);
-  return found;
-})()"""
-
 
 # Graphs drawn from a seed, laid out: what is wrong with them.
 MODULES = """(async () => {
@@ -267,7 +214,9 @@ def layout(bench):
         page.wait_for(LIVE)
         for section in SECTIONS:
             show(page, section)
-            page.wait_for(f"document.querySelectorAll('#section-{section} .panel').length > 0")
+            # A shop has no dead letters; everything else has something to show.
+            shown = ".panel" if section == "letters" else ":is(tbody tr, .node)"
+            page.wait_for(f"[...document.querySelectorAll('#section-{section} {shown}')].some((element) => element.checkVisibility())")
             for width, theme in ((360, "light"), (360, "dark"), (800, "dark"), (1440, "light"), (1440, "dark")):
                 page.resize(width, 900)
                 page.set_theme(theme)
@@ -276,6 +225,7 @@ def layout(bench):
                 expect(page.evaluate("document.documentElement.scrollWidth") <= width, f"{where}: it scrolls to the side",
                        str(page.evaluate(OVERFLOW)))
                 expect(not page.evaluate(OVERFLOW), f"{where}: it stands out", str(page.evaluate(OVERFLOW)))
+                expect(not page.evaluate(CUT_WORDS), f"{where}: words are cut", str(page.evaluate(CUT_WORDS)))
                 expect(not page.evaluate(CONTRAST), f"{where}: hard to read", "\n".join(page.evaluate(CONTRAST)))
                 bench.picture(page, f"{section}_{width}_{theme}", whole=True)
             expect(not page.evaluate(UNNAMED), f"{section}: without a name", "\n".join(page.evaluate(UNNAMED)))
@@ -415,7 +365,7 @@ def workflow(bench):
         show(page, "workflows")
         page.wait_for("/nightly report.*(blocked|running)/.test(document.querySelector('#section-workflows').textContent)")
         bench.picture(page, "workflows")
-        page.evaluate("[...document.querySelectorAll('#section-workflows a')].find((link) => /workflows\\/./.test(link.hash)).click()")
+        page.evaluate("[...document.querySelectorAll('#section-workflows a')].find((link) => /workflows\\/(?!execution)./.test(link.hash)).click()")
         states = """Object.fromEntries([...document.querySelectorAll('#section-workflows .node')].filter((node) => node.checkVisibility())
           .map((node) => [node.querySelector('.line-0').textContent, node.querySelector('.line-1').textContent]))"""
         page.wait_for(f"Object.keys({states}).length === 5")
@@ -439,6 +389,45 @@ def workflow(bench):
             expect(not page.evaluate(CONTRAST), f"{width} px, {theme}: hard to read", "\n".join(page.evaluate(CONTRAST)))
             bench.picture(page, f"workflow_{width}_{theme}", whole=True)
         expect(not page.evaluate(UNNAMED), "without a name", "\n".join(page.evaluate(UNNAMED)))
+        expect_no_complaints(page)
+
+
+def execution(bench):
+    """A checkout of the shop is found among those that are done, and its journal tells what was done when."""
+    with bench.shop("--port", "0") as shop:
+        page = bench.open(shop.find(r"gateway at (\S+)"))
+        page.wait_for(LIVE)
+        show(page, "workflows")
+        page.evaluate("""(() => {
+          const choice = document.getElementById('execution-state');
+          choice.value = 'completed';
+          choice.dispatchEvent(new Event('change'));
+          return true;
+        })()""")
+        link = """[...document.querySelectorAll('#section-workflows tr')].find((row) => /checkout.*completed/.test(row.textContent))
+          ?.querySelector('a')"""
+        page.wait_for(f"{link} !== undefined")
+        page.evaluate(f"{link}.click()")
+        entries = """[...document.querySelectorAll('#section-workflows tbody tr')].filter((row) => row.querySelector('.bar') && row.checkVisibility())
+          .map((row) => row.cells[0].textContent)"""
+        page.wait_for(f"{entries}.length > 0")
+        found = page.evaluate(entries)
+        expect(found == ["charge", "offer", "offer", "offer", "1 of 3", "ship"], "another journal", str(found))
+        # Each entry begins where the one before it ended.
+        bars = page.evaluate("""[...document.querySelectorAll('#section-workflows .bar .ran')].filter((bar) => bar.checkVisibility())
+          .map((bar) => Number(bar.getAttribute('x')))""")
+        expect(bars == sorted(bars) and bars[0] == 0, "not in order", str(bars))
+        for width, theme in ((360, "light"), (360, "dark"), (1440, "light")):
+            page.resize(width, 900)
+            page.set_theme(theme)
+            page.wait_for(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {theme})').matches")
+            expect(not page.evaluate(OVERFLOW), f"{width} px: it stands out", str(page.evaluate(OVERFLOW)))
+            expect(not page.evaluate(CUT_WORDS), f"{width} px: words are cut", str(page.evaluate(CUT_WORDS)))
+            expect(not page.evaluate(CONTRAST), f"{width} px, {theme}: hard to read", "\n".join(page.evaluate(CONTRAST)))
+            bench.picture(page, f"execution_{width}_{theme}", whole=True)
+        expect(not page.evaluate(UNNAMED), "without a name", "\n".join(page.evaluate(UNNAMED)))
+        page.evaluate("[...document.querySelectorAll('#section-workflows a')].find((link) => link.textContent === 'All executions').click()")
+        page.wait_for("document.getElementById('execution-state').checkVisibility()")
         expect_no_complaints(page)
 
 
@@ -531,7 +520,7 @@ def picture(bench):
         bench.picture(page, "console")
 
 
-CHECKS = {check.__name__: check for check in (live, layout, keyboard, restart, quarantine, backfill, workflow, modules, tokens, follow, picture)}
+CHECKS = {check.__name__: check for check in (live, layout, keyboard, restart, quarantine, backfill, workflow, execution, modules, tokens, follow, picture)}
 
 
 def main():

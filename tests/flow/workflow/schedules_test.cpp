@@ -76,8 +76,8 @@ TEST(Cron, RefusesWhatItDoesNotUnderstand) {
 
 class ScheduleTest : public WorkerTest {
  protected:
-  void start_work(Duration takes) {
-    start({.lease = 30s}, [this, takes](Worker& worker) {
+  void start_work(Duration takes, const std::string& kind = "job") {
+    start({.lease = 30s}, [this, takes, kind](Worker& worker) {
       struct Work {
         static Task<> slowly(std::vector<std::string>* log, Duration takes) {
           log->push_back("begin");
@@ -85,7 +85,7 @@ class ScheduleTest : public WorkerTest {
           log->push_back("end");
         }
       };
-      worker.on("job", [this, takes](std::string) { return Work::slowly(&log, takes); });
+      worker.on(kind, [this, takes](std::string) { return Work::slowly(&log, takes); });
     });
   }
   ExecutionId schedule(Overlap overlap, std::string cron = "* * * * *") {
@@ -117,6 +117,24 @@ TEST_F(ScheduleTest, BeginsOneEachTime) {
   EXPECT_NE(schedule(Overlap::skip), id) << "a name can be used again";
   pass(1min);
   EXPECT_EQ(begun(), 7U);
+}
+
+// [schedule]
+Task<Result<Created>> report_each_night(const Engine* engine) {
+  return start_schedule(
+      engine, {.name = "nightly", .cron = "0 3 * * *", .kind = "report", .overlap = Overlap::skip});
+}
+// [/schedule]
+
+TEST_F(ScheduleTest, BeginsAtTheTimeOfDayThatItNames) {
+  start_work(1s, "report");
+  ASSERT_TRUE(run(report_each_night(&engine())));
+  pass(std::chrono::ceil<std::chrono::days>(time()) - time());
+  const std::size_t before = begun();
+  pass(2h + 59min);
+  EXPECT_EQ(begun(), before);
+  pass(2min);
+  EXPECT_EQ(begun(), before + 1);
 }
 
 TEST_F(ScheduleTest, OverlapIsDealtWithAsItsPolicySays) {

@@ -63,6 +63,46 @@ void check_answers(std::string_view said) {
   }
 }
 
+/// What the server has made names of that no input can guess: the newest of each.
+struct Known {
+  std::string execution = "1";
+  std::string workflow = "1";
+  std::string handle = "none";
+};
+
+Known& known() {
+  static Known made;
+  return made;
+}
+
+void remember(std::string& name, std::string_view said, std::string_view key) {
+  const std::size_t at = said.find(key);
+  if (at == std::string_view::npos) return;
+  said.remove_prefix(at + key.size());
+  name = said.substr(0, said.find('"'));
+}
+
+void remember_names(const Route& route, std::string_view said) {
+  remember(known().handle, said, R"("handle":")");
+  if (route.operation == "create_execution") remember(known().execution, said, R"("id":")");
+  if (route.operation == "create_workflow") remember(known().workflow, said, R"("id":")");
+}
+
+/// `$E`, `$W` and `$H` are the names that are known.
+std::string with_names(std::string_view text) {
+  std::string with;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::string_view mark = text.substr(at, 2);
+    const std::string* name = mark == "$E"   ? &known().execution
+                              : mark == "$W" ? &known().workflow
+                              : mark == "$H" ? &known().handle
+                                             : nullptr;
+    if (name) ++at;
+    with += name ? *name : std::string(1, text[at]);
+  }
+  return with;
+}
+
 Harness& harness() {
   // OpenSSL cleans up in reverse: if it began later it would not wait for the threads inside.
   static const std::string begun = internal::accept_websocket_key("");
@@ -88,16 +128,23 @@ void add_segment(std::string& target, std::string_view segment, std::string_view
   } else if (!given.empty()) {
     target += internal::encode_percent(given);
   } else {
-    target += segment == "{table}" ? "orders" : segment == "{view}" ? "large" : "1";
+    target += segment == "{table}"       ? "orders"
+              : segment == "{view}"      ? "large"
+              : segment == "{execution}" ? internal::encode_percent(known().execution)
+              : segment == "{workflow}"  ? internal::encode_percent(known().workflow)
+                                         : "1";
   }
 }
 
-/// A route by its number, something for the parameters of its path, a query, and a body.
-std::string print_request(std::string_view input) {
+const Route& take_route(std::string_view& input) {
   const auto& routes = harness().router().routes();
   const std::size_t number = input.empty() ? 0 : static_cast<unsigned char>(input[0]);
-  const Route& route = routes[number % routes.size()];
   input.remove_prefix(std::min<std::size_t>(1, input.size()));
+  return routes[number % routes.size()];
+}
+
+/// Something for the parameters of the path, a query, and a body.
+std::string print_request(const Route& route, std::string_view input) {
   const std::string_view given = take_part(input);
   const std::string_view query = take_part(input);
   std::string target;
@@ -107,11 +154,20 @@ std::string print_request(std::string_view input) {
   std::string request =
       std::string(route.method) + " " + target + " HTTP/1.1\r\nHost: localhost\r\n";
   if (!route.request.empty()) {
-    request += "Content-Type: application/json\r\nContent-Length: " + std::to_string(input.size()) +
-               "\r\n\r\n" + std::string(input);
+    const std::string body = with_names(input);
+    request += "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+               "\r\n\r\n" + body;
     return request;
   }
   return request + "\r\n";
+}
+
+void ask(std::string_view input, std::size_t piece) {
+  const Route& route = take_route(input);
+  const std::string bytes = print_request(route, input);
+  const std::string said = harness().talk({.bytes = bytes, .piece_bytes = piece});
+  check_answers(said);
+  remember_names(route, said);
 }
 
 std::vector<Incoming> parse_frames(std::string_view bytes, std::size_t piece, int* violation) {
@@ -141,14 +197,13 @@ void run(std::string_view input) {
   const int kind = static_cast<unsigned char>(input[0]) % 4;
   const std::size_t piece = 1 + static_cast<unsigned char>(input[1]);
   input.remove_prefix(2);
+  if (kind == 2) return ask(input, piece);
   if (kind == 3) return check_pieces(input, piece);
   std::string bytes(input);
   if (kind == 1) {
     const std::string_view query = take_part(input);
     bytes = "GET /api/v1/views/large/subscribe?" + std::string(query) + std::string(upgrade) +
             std::string(input);
-  } else if (kind == 2) {
-    bytes = print_request(input);
   }
   check_answers(harness().talk({.bytes = bytes, .piece_bytes = piece}));
 }

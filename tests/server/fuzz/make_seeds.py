@@ -5,14 +5,19 @@ The first byte of an input is its kind, the second the size of the pieces in whi
 
     0   the bytes of a connection
     1   the query of a subscription, a zero, and frames
-    2   the number of a route, something for its path, a zero, a query, a zero, and a body
+    2   the number of a route, something for its path, a zero, a query, a zero, and a body, in which
+        $E, $W and $H are the newest execution, workflow and handle
     3   frames for the parser alone
+
+Beside what is made here there is `corpus.txt`: an input a line, as Python escapes bytes. The fuzzer found
+them by itself, and each reaches code that no other does.
 """
 
 import struct
 import sys
 from pathlib import Path
 
+CORPUS = Path(__file__).resolve().parent / "corpus.txt"
 MASK = b"\x37\xfa\x21\x3d"
 
 
@@ -63,6 +68,34 @@ FRAMES = [
     b"\x81\x05Hello",
 ]
 BODIES = [INSERT, DELETE, b'{"operations":[]}', b'{"type":"x","messages":[1,2.5e3,"\\u00e9",null]}']
+ANY = b'{"kind":"any_of","on_satisfied":"cancel_remaining"}'
+WORK = [
+    b'{"kind":"w","payload":{"base64":"AP8="},"priority":7,"deadline":"2999-01-01T00:00:00Z",'
+    b'"retry":{"retries_max":1,"backoff_seconds":1},"tags":{"a.b":"c"},"limit_keys":["customer:7"]}',
+    b'{"kind":"w","workflow":"$W"}',
+    b'{"kind":"w","stays_open":true}',
+    b'{"kind":"w","executions":[{"kind":"a"},{"kind":"b"}],"edges":[{"upstream":0,"downstream":1,"input":"x"}],'
+    b'"policies":[{"downstream":1,"policy":' + ANY + b'}],"on_failure":"fail_fast"}',
+    b'{"edges":[{"upstream":"$E","downstream":"$E"}]}',
+    b'{"downstream":"$E","policy":' + ANY + b"}",
+    b'{"worker":"w","namespaces":["default"],"lease_seconds":60,"executions_max":3,"wait_seconds":0.001}',
+    b'{"handle":"$H","lease_seconds":60}',
+    b'{"handle":"$H","result":"done"}',
+    b'{"handle":"$H","reason":"x","category":"y","final":true}',
+    b'{"handle":"$H","delay_seconds":0}',
+    b'{"handle":"$H","condition":{"kind":"count","count":2,"waitpoints":["a"],"distinct":"sources"}}',
+    b'{"token":"t","waitpoint":"a","payload":"x","source":"s"}',
+    b'{"waitpoint":"a","payload":"x"}',
+    b'{"state":"active"}',
+    b'{"from":1,"to":100,"over_seconds":1e3}',
+    b'{"concurrency_max":300}',
+    b'{"rate":{"count":2000,"per_seconds":1,"burst":30}}',
+    b'{"consumer":"c","number":1}',
+    b'{"tags":{"a":"b"}}',
+    b'{"priority":3}',
+    b'{"reason":"r"}',
+    b"{}",
+]
 QUERIES = [b"", b"limit=2&after=1", b"at=1", b"wait=1&after=0", b"credit=2", b"resume=w1.1.1"]
 
 
@@ -74,19 +107,24 @@ def seeds():
         for query in (b"", b"snapshot=false", b"credit=1"):
             yield b"\x01\xff" + query + b"\x00" + frames
         yield b"\x03\x02" + frames
-    for route in range(40):
+    # As many as there may be routes; a number beyond them counts from the first again.
+    for route in range(112):
         for query in QUERIES[:2]:
             yield b"\x02\xff" + bytes([route]) + b"\x00" + query + b"\x00" + INSERT
+        for body in WORK:
+            yield b"\x02\xff" + bytes([route]) + b"\x00\x00" + body
     for body in BODIES:
         for query in QUERIES:
             yield b"\x02\xff\x05orders\x00" + query + b"\x00" + body
+    for line in CORPUS.read_text(encoding="ascii").splitlines():
+        yield line.encode().decode("unicode_escape").encode("latin-1")
 
 
 def main():
     directory = Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(seeds()):
-        (directory / f"seed_{number:03}").write_bytes(seed)
+        (directory / f"seed_{number:04}").write_bytes(seed)
 
 
 if __name__ == "__main__":

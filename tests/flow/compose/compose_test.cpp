@@ -1,6 +1,7 @@
 // Views and workflows in one store, which crashes wherever it can.
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -60,7 +61,7 @@ class Life {
     if (!simulation_.node().is_up()) simulation_.node().restart();
     auto store = storage::Store::open(simulation_.system(), options_);
     if (!store) return false;
-    store_.emplace(*std::move(store));
+    store_ = std::make_unique<storage::Store>(*std::move(store));
     return simulation_.run(open_all()).has_value();
   }
   /// The process and what was not synced are gone.
@@ -119,13 +120,13 @@ class Life {
  private:
   Task<Result<>> open_all() {
     WEIR_CO_TRY(database, co_await view::Database::open(&*store_));
-    database_.emplace(std::move(database));
+    database_ = std::make_unique<view::Database>(std::move(database));
     auto orders = co_await database_->create_table("orders", orders_schema());
     if (!orders) orders = co_await database_->relation("orders");
     if (!orders) co_return orders.error();
     auto large = co_await database_->create_view("large", from(*orders).filter(col("cents") > 500));
     WEIR_CO_TRY(opened, co_await workflow::Engine::open(&*store_));
-    engine_.emplace(std::move(opened));
+    engine_ = std::make_unique<workflow::Engine>(std::move(opened));
     worker_.emplace(&*engine_, workflow::WorkerOptions{.lease = 3s});
     // It may be at it when all handles have ended.
     worker_->on("book", [database = database_->share(), table = *orders](WorkflowContext ctx) {
@@ -161,9 +162,10 @@ class Life {
 
   Simulation simulation_;
   storage::StoreOptions options_;
-  std::optional<storage::Store> store_;
-  std::optional<view::Database> database_;
-  std::optional<workflow::Engine> engine_;
+  // Each with memory of its own, so that sanitizers see who uses it afterwards.
+  std::unique_ptr<storage::Store> store_;
+  std::unique_ptr<view::Database> database_;
+  std::unique_ptr<workflow::Engine> engine_;
   std::optional<Worker> worker_;
   std::optional<Follower> starter_;
   std::optional<Follower> table_;

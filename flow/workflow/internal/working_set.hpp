@@ -169,7 +169,7 @@ class WorkingSet {
   }
 
   template <class R>
-  void change(const KeyOf<R>& key, std::optional<R> record) {
+  void change(const KeyOf<R>& key, std::optional<R>&& record) {
     SlotTable<R>& table = own_table<R>();
     Slot<R>& slot = table.slots[key];
     if (!slot.is_changed) {

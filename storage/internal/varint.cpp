@@ -3,6 +3,8 @@
 namespace weir::storage::internal {
 
 void append_varint(std::uint64_t number, std::string& out) {
+  // Most numbers, and nearly all lengths, are small.
+  if (number < 0x80) return out.push_back(static_cast<char>(number));
   char bytes[10];
   std::size_t size = 0;
   for (; number >= 0x80; number >>= 7) bytes[size++] = static_cast<char>(number | 0x80);
@@ -29,7 +31,7 @@ bool take_long_varint(std::string_view& in, std::uint64_t max, std::uint64_t& nu
 
 void append_sized(std::string_view bytes, std::string& out) {
   append_varint(bytes.size(), out);
-  out.append(bytes);
+  if (!bytes.empty()) out.append(bytes);
 }
 
 bool take_sized(std::string_view& in, std::string_view& bytes) {

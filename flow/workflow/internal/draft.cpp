@@ -46,7 +46,7 @@ const Missing& Draft::missing() const noexcept {
   return missing_ ? *missing_ : none;
 }
 
-void Draft::apply(WorkingSet& to) && {
+void Draft::apply(WorkingSet& to) {
   for (const auto& table : tables_) {
     if (table) table->apply(to);
   }

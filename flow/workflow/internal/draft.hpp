@@ -109,8 +109,9 @@ class Draft {
   void each_change(Function&& function) const {
     for (const auto& [key, record] : DraftRecords<R>::changes(*this)) function(key, record);
   }
-  /// Makes it true in the working set, which is the one that it was made of.
-  void apply(WorkingSet& to) &&;
+  /// Makes it true in the working set, which is the one that it was made of. Only the keys of what
+  /// it changes are left.
+  void apply(WorkingSet& to);
 
  private:
   template <class R>

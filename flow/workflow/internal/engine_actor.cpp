@@ -73,7 +73,7 @@ bool EngineActor::try_run(Command& command, const Chance& chance, Obstacle& obst
   if (is_kept) obstacle.held = hold_on(draft);
   if (obstacle.held) return false;
   ++core_->figures->own().commands;
-  if (is_kept) absorb(std::move(draft));
+  if (is_kept) absorb(draft);
   return true;
 }
 
@@ -90,7 +90,7 @@ Task<Result<>> EngineActor::run(Command* command) {
       chance.now = time();
       continue;
     }
-    WEIR_CO_TRY_VOID(co_await core_->records.read(std::move(obstacle.missing), &records_));
+    WEIR_CO_TRY_VOID(co_await core_->records.read(*std::move(obstacle.missing), &records_));
   }
 }
 
@@ -115,7 +115,7 @@ void EngineActor::publish_figures() {
   core_->figures->publish();
 }
 
-void EngineActor::absorb(Draft draft) {
+void EngineActor::absorb(Draft& draft) {
   count(draft);
   if (options_.retention.is_on()) follow_ended(draft);
   draft.each_change<Execution>([&](const ExecutionId& id, const std::optional<Execution>& after) {
@@ -133,13 +133,9 @@ void EngineActor::absorb(Draft draft) {
   draft.each_change<Workflow>([&](const WorkflowId& id, const auto& after) {
     if (becomes_listed<Workflow>(records_, id, after)) workflows_.push_back(id);
   });
-  std::vector<std::string> lanes;
-  draft.each_change<Lane>([&](const std::string& lane, const auto&) { lanes.push_back(lane); });
-  std::vector<std::string> limits;
-  draft.each_change<Limit>([&](const std::string& key, const auto&) { limits.push_back(key); });
-  std::move(draft).apply(records_);
-  for (const std::string& lane : lanes) wake_if_open(lane);
-  follow_limits(limits);
+  draft.apply(records_);
+  draft.each_change<Lane>([&](const std::string& lane, const auto&) { wake_if_open(lane); });
+  draft.each_change<Limit>([&](const std::string& key, const auto&) { follow_limit(key); });
   if ((!groups_.empty() || !workflows_.empty()) && !std::exchange(is_dispatch_due_, true)) {
     self().send<Dispatch>();
   }
@@ -235,12 +231,10 @@ void EngineActor::wake_if_open(const std::string& lane) {
   }
 }
 
-/// There may be more room under these limits than before.
-void EngineActor::follow_limits(const std::vector<std::string>& keys) {
-  for (const std::string& key : keys) {
-    const auto lanes = is_class(key) ? schedule_.unpark_all() : schedule_.unpark(key);
-    for (const std::string& lane : lanes) wake_if_open(lane);
-  }
+/// There may be more room under this limit than before.
+void EngineActor::follow_limit(const std::string& key) {
+  const auto lanes = is_class(key) ? schedule_.unpark_all() : schedule_.unpark(key);
+  for (const std::string& lane : lanes) wake_if_open(lane);
 }
 
 void EngineActor::wake(const std::string& lane, std::size_t waiters_max) {

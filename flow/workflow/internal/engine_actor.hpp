@@ -147,12 +147,13 @@ class EngineActor final
   Task<Result<>> run(Command* command);
   /// What keeps a command from being run.
   struct Obstacle {
-    Missing missing = {};
+    std::optional<Missing> missing = {};
     std::shared_ptr<SequenceBarrier> held = {};  // published when it is gone
   };
   /// Whether there was none.
   bool try_run(Command& command, const Chance& chance, Obstacle& obstacle);
-  void absorb(Draft draft);
+  /// Makes it true; of what it changed only the keys are left.
+  void absorb(Draft& draft);
   void count(const Draft& draft);
   void publish_figures();
   Ticket ticket() const;
@@ -168,7 +169,7 @@ class EngineActor final
   Task<Result<>> wait_for_ready(const ClaimRequest* request);
   void wake(const std::string& lane, std::size_t waiters_max);
   void wake_if_open(const std::string& lane);
-  void follow_limits(const std::vector<std::string>& keys);
+  void follow_limit(const std::string& key);
 
   // Durable coroutines.
   /// Until nobody is committing something of this execution.

@@ -201,8 +201,10 @@ Result<Created> create(Draft& draft, const NewExecution& request) {
     return Error(Errc::wrong_state,
                  "lane '" + request.lane + "' is " + std::string(to_string(lane->state)));
   }
-  draft.note_absent<Links>(id);
-  draft.note_absent<EdgeGroup>(id);
+  if (request.workflow) {
+    draft.note_absent<Links>(id);
+    draft.note_absent<EdgeGroup>(id);
+  }
   draft.note_absent<JournalHead>(id);
   draft.put<ExecutionSpec>(id, spec_of(request, draft.now()));
   Execution& execution = draft.put<Execution>(id, execution_of(request, draft.now()));

@@ -262,11 +262,14 @@ void RecordStore::write_indexes(Writer& writer, const WorkingSet& records) const
   const auto& workflows = records.table<Workflow>();
   for (const WorkflowId& id : workflows.changed) {
     const auto& slot = workflows.slots.find(id)->second;
-    writer.list(*cancelling_workflows_, storage::encode_key(id), is_listed(slot.stored),
-                is_listed(slot.standing()));
-    const std::string placed = pair_key(id.partition(), id);
-    if (slot.stored == Standing::absent) writer.list(*placed_, placed, false, true);
-    if (!slot.current) writer.remove(*placed_, placed);
+    if (slot.stored == Standing::listed || slot.standing() == Standing::listed) {
+      writer.list(*cancelling_workflows_, storage::encode_key(id), is_listed(slot.stored),
+                  is_listed(slot.standing()));
+    }
+    if (slot.stored == Standing::absent) {
+      writer.list(*placed_, pair_key(id.partition(), id), false, true);
+    }
+    if (!slot.current) writer.remove(*placed_, pair_key(id.partition(), id));
   }
   const auto& groups = records.table<EdgeGroup>();
   for (const ExecutionId& id : groups.changed) {

@@ -48,8 +48,6 @@ Result<> begin_undo(Draft& draft, const ExecutionId& id, const Execution& execut
   made.eligible_at = std::max(draft.now(), leased_until.value_or(draft.now()));
   made.changed_at = draft.now();
   const bool is_later = made.eligible_at > draft.now();
-  draft.note_absent<Links>(undo);
-  draft.note_absent<EdgeGroup>(undo);
   draft.note_absent<JournalHead>(undo);
   draft.put<ExecutionSpec>(undo, {.kind = undo_kind,
                                   .payload = to_string(id),

@@ -116,12 +116,33 @@ void WorkingSet::give_changes(ChangeSink& sink) const {
   }
 }
 
-void WorkingSet::note_taken() {
+/// Nobody depends on an execution without a workflow, nor on those of one that is over.
+void WorkingSet::note_ends() {
+  const auto is_over = [](const Slot<Workflow>* slot) {
+    return slot == nullptr || !slot->current ||
+           (slot->current->has_ended() && !slot->current->cancelling);
+  };
   for (const ExecutionId& id : table<Execution>().changed) {
     const auto& execution = find<Execution>(id)->current;
-    // Nobody depends on one without a workflow.
-    if (execution && execution->has_ended() && !execution->workflow) leaving_.push_back(id);
+    if (!execution || !execution->has_ended()) continue;
+    if (!execution->workflow || is_over(find<Workflow>(*execution->workflow))) {
+      leaving_.push_back(id);
+    } else {
+      resting_[*execution->workflow].push_back(id);
+      ++resting_count_;
+    }
   }
+  for (const WorkflowId& id : table<Workflow>().changed) {
+    const auto resting = resting_.find(id);
+    if (resting == resting_.end() || !is_over(find<Workflow>(id))) continue;
+    leaving_.insert(leaving_.end(), resting->second.begin(), resting->second.end());
+    resting_count_ -= resting->second.size();
+    resting_.erase(resting);
+  }
+}
+
+void WorkingSet::note_taken() {
+  note_ends();
   for (const auto& table : tables_) {
     if (table->changes() > 0) table->note_taken();
   }
@@ -133,6 +154,10 @@ void WorkingSet::note_taken() {
 void WorkingSet::forget(std::size_t records_max) {
   for (const ExecutionId& id : leaving_) forget(id);
   leaving_.clear();
+  if (resting_count_ > records_max) {
+    resting_.clear();
+    resting_count_ = 0;
+  }
   for (const auto& table : tables_) {
     table->forget_gone();
     table->forget_unchanged(records_max);
@@ -150,6 +175,9 @@ void WorkingSet::forget(const ExecutionId& id) {
     for (std::uint32_t place = head->current->begin; place < head->current->end; ++place) {
       own_table<JournalEntry>().forget({id, place});
     }
+  }
+  if (const Slot<Links>* links = find<Links>(id); links != nullptr && links->current) {
+    for (const EdgeId& edge : links->current->in) own_table<Edge>().forget(edge);
   }
   for (const auto& table : tables_) table->forget_of(id);
 }

@@ -169,7 +169,7 @@ class WorkingSet {
   }
 
   template <class R>
-  void change(const KeyOf<R>& key, std::optional<R> record) {
+  void change(const KeyOf<R>& key, std::optional<R>&& record) {
     SlotTable<R>& table = own_table<R>();
     Slot<R>& slot = table.slots[key];
     if (!slot.is_changed) {
@@ -214,9 +214,9 @@ class WorkingSet {
 
   /// What was changed has been given to the store.
   void note_taken();
-  /// Forgets executions that have ended and will hardly be asked for, and whatever is not needed if
-  /// there is more than `records_max` of a kind: everything that was given to the store must be
-  /// there, to be read again.
+  /// Forgets executions that have ended and will hardly be asked for, as nobody depends on them any
+  /// more, and whatever is not needed if there is more than `records_max` of a kind: everything
+  /// that was given to the store must be there, to be read again.
   void forget(std::size_t records_max);
 
  private:
@@ -224,11 +224,15 @@ class WorkingSet {
   SlotTable<R>& own_table() {
     return static_cast<SlotTable<R>&>(*tables_[kind_number<R>]);
   }
+  void note_ends();
   void forget(const ExecutionId& id);
 
   std::array<std::unique_ptr<AnySlotTable>, RecordKinds::size> tables_;
   std::vector<Notice> notices_;
   std::vector<ExecutionId> leaving_;  // that have ended, and need not be kept
+  /// Those that have ended, of workflows that go on.
+  std::unordered_map<WorkflowId, std::vector<ExecutionId>> resting_;
+  std::size_t resting_count_ = 0;
   std::vector<std::pair<WorkflowId, ExecutionId>> left_;
   std::size_t changes_ = 0;
   bool notes_ends_ = true;

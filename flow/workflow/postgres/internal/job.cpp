@@ -32,7 +32,7 @@ bool CommandJob::run(WorkingSet& records, Time now, Missing& missing) {
     note(draft.missing(), missing);
     return false;
   }
-  if (is_kept) std::move(draft).apply(records);
+  if (is_kept) draft.apply(records);
   return true;
 }
 
@@ -58,7 +58,7 @@ bool ClaimJob::run(WorkingSet& records, Time now, Missing& missing) {
       candidate.refusal = outcome.error();
       continue;
     }
-    std::move(draft).apply(records);
+    draft.apply(records);
     candidate.claimed = *std::move(outcome);
     if (!candidate.claimed) note_wait(records, now, candidate.id);
   }

@@ -33,7 +33,7 @@ class Board {
       internal::Draft draft(records_, now, seed);
       auto result = command(draft);
       if (draft.missing().is_empty()) {
-        if (result) std::move(draft).apply(records_);
+        if (result) draft.apply(records_);
         return result;
       }
       learn(draft.missing());

@@ -71,7 +71,7 @@ struct NewColumn {
 ///
 /// Making, altering and dropping are changes of the catalog, which is part of the store: they are
 /// there after a restart, and a transaction that meets them is a conflict. Usable from any actor.
-/// The store outlives it.
+/// It is closed before the store.
 class Database {
  public:
   /// Finds all tables and views, and lets the views go on where they were.

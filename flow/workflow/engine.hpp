@@ -142,8 +142,8 @@ struct CreatedGraph {
 ///     auto claimed = (co_await engine.claim({.worker = "w1"})).value();
 ///     for (auto& claim : claimed) co_await engine.complete(claim.handle, "done");
 ///
-/// What a call gives is committed, as durably as the store does it. Usable from any actor; the
-/// store outlives it.
+/// What a call gives is committed, as durably as the store does it. Usable from any actor; it
+/// is closed before the store.
 class Engine {
  public:
   /// `already_exists` if there is another one on this store.

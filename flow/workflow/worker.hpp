@@ -112,7 +112,7 @@ struct WorkerReport {
 /// then tried again as its `RetryPolicy` says. Handlers run side by side on one actor: what blocks
 /// belongs on the blocking pool.
 ///
-/// The engine outlives it.
+/// It is stopped before the engine is closed.
 class Worker {
  public:
   explicit Worker(const Engine* engine, WorkerOptions options = {});

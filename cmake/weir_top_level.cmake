@@ -232,18 +232,19 @@ function(weir_sample name)
   endif()
 endfunction()
 
-# weir_bench(<name> [SOURCES <file>...] [DEPENDS <target>...])
+# weir_bench(<name> [SOURCES <file>...] [ALONE <file>...] [DEPENDS <target>...])
 #
 # Adds the benchmark `weir_bench_<name>`, from <name>_bench.cpp unless SOURCES are given, linked
-# with weir::runtime. The target `weir_benches` builds all of them.
+# with weir::runtime. The target `weir_benches` builds all of them. A unity build joins the SOURCES,
+# but not those that are to be compiled ALONE, as they define what others do.
 function(weir_bench name)
-  cmake_parse_arguments(PARSE_ARGV 1 bench "" "" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 bench "" "" "SOURCES;ALONE;DEPENDS")
   if(NOT bench_SOURCES)
     set(bench_SOURCES ${name}_bench.cpp)
   endif()
   set(target weir_bench_${name})
-  add_executable(${target} ${bench_SOURCES})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # each source has its `Begin`
+  add_executable(${target} ${bench_SOURCES} ${bench_ALONE})
+  set_source_files_properties(${bench_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(${target} PRIVATE weir::runtime ${bench_DEPENDS})
   weir_compile_program(${target})
   add_dependencies(weir_benches ${target})

@@ -69,6 +69,8 @@ SLEEPS = re.compile(
 WALL_CLOCKS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock)::now\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(<([^>]*)>|"[^"]*")')
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+TEST = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
+NAMED_TEST = re.compile(r"`([A-Z]\w*)\.(\w+|…)`")
 ALLOW = re.compile(r"tidy: allow (\w+): \S")
 
 Finding = namedtuple("Finding", "path line rule message")
@@ -308,12 +310,27 @@ def check_links(tree):
                     yield Finding(path, number, "links", f"{target} does not exist")
 
 
+def check_named_tests(tree):
+    there = set()
+    for path, text in tree.matching(".cpp", ".hpp"):
+        if path.startswith("tests/"):
+            there.update(TEST.findall(text))
+    suites = {suite for suite, _ in there}
+    for path, text in tree.matching(".md"):
+        if not path.startswith("docs/parity/"):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            for suite, test in NAMED_TEST.findall(line):
+                if (suite, test) not in there and not (test == "…" and suite in suites):
+                    yield Finding(path, number, "named_tests", f"there is no test {suite}.{test}")
+
+
 CHECKS = [
     check_file_length, check_line_length, check_function_length, check_layers, check_internal,
     check_corners, check_asio, check_include_style, check_pragma_once, check_listed, check_readmes,
     check_samples, check_leftovers, check_machine_paths, check_time_in_tests, check_test_names,
     check_detached,
-    check_quotes, check_links,
+    check_quotes, check_links, check_named_tests,
 ]
 
 

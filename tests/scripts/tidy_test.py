@@ -99,6 +99,11 @@ EXAMPLES = {
         {"docs/a.md": "[b](b.md)\n"},
         {"docs/a.md": "[b](../README.md#start) [c](https://example.org) [d](../docs)\n",
          "README.md": ""}),
+    "named_tests": (
+        {"docs/parity/a.md": "`Lease.Ends`, `Lease.EndsTwice`\n",
+         "tests/package/lease.cpp": "TEST(Lease, Ends) {}\n"},
+        {"docs/parity/a.md": "`Lease.Ends`, `LeaseTest.…`, `Lease::end`\n",
+         "tests/package/lease.cpp": "TEST(Lease, Ends) {}\nTEST_F(LeaseTest, Lasts) {}\n"}),
 }
 
 

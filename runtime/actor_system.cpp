@@ -1,7 +1,6 @@
 #include <weir/runtime/actor_system.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -10,6 +9,7 @@
 #include <weir/runtime/internal/extension.hpp>
 #include <weir/runtime/internal/introspect.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/reports.hpp>
 #include <weir/runtime/internal/retired.hpp>
 #include <weir/runtime/internal/services.hpp>
 #include <weir/telemetry/telemetry.hpp>
@@ -59,16 +59,6 @@ bool wait_until_stopped(Core& core, std::int64_t until_ns) {
   return core.stop_changed.wait_until(hold, until, [&] { return core.is_stopped; });
 }
 
-void print_report(const Core& core, const StopReport& report) {
-  for (const ActorInfo& info : report.did_not_stop) {
-    std::fprintf(stderr, "weir: %s: did not stop in time: %.*s%s%s #%llu, %u messages queued%s%s\n",
-                 core.options.name.c_str(), static_cast<int>(info.type.size()), info.type.data(),
-                 info.name.empty() ? "" : " ", info.name.c_str(),
-                 static_cast<unsigned long long>(info.id.value), info.mailbox_depth,
-                 info.phase.empty() ? "" : ", phase ", info.phase.c_str());
-  }
-}
-
 void end_by_force(Core& core) {
   if (core.simulation) {
     core.simulation->take_down(core);
@@ -96,7 +86,7 @@ ActorSystem::ActorSystem(ActorSystemOptions options, internal::SimulationHost* h
 
 ActorSystem::~ActorSystem() {
   if (!core_->simulation) {  // which has taken its actors down
-    stop({.drain = Duration::zero(), .timeout = core_->options.stop_timeout});
+    stop({.drain = Duration::zero()});
   }
   internal::retire(std::unique_ptr<Core>(core_));
 }
@@ -107,15 +97,18 @@ StopReport ActorSystem::stop(StopOptions options) {
   if (stop_report_) return *stop_report_;
   Core& core = *core_;
   const std::int64_t begin = core.now_ns();
-  const std::int64_t end = internal::saturating_sum(begin, options.timeout.count());
-  const Duration drain = std::min(options.drain, options.timeout);
+  const Duration timeout = options.timeout.value_or(core.options.stop_timeout);
+  const std::int64_t end = internal::saturating_sum(begin, timeout.count());
+  const Duration drain = std::min(options.drain, timeout);
   wait_until_quiet(core, internal::saturating_sum(begin, drain.count()));
   internal::request_stop(*core.guardian, internal::StopMode::graceful,
                          {StopReason::Kind::system_stopped, {}});
   StopReport report;
   if (!wait_until_stopped(core, end)) {
     report.did_not_stop = actors();
-    print_report(core, report);
+    for (const ActorInfo& actor : report.did_not_stop) {
+      internal::tell_that_it_did_not_stop(core, actor);
+    }
     end_by_force(core);
   }
   core.join_threads();

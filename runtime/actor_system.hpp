@@ -17,10 +17,10 @@ namespace weir {
 
 /// How a system stops: first it waits up to `drain` until no actor has anything to do, then every
 /// actor refuses new messages and stops; who has not stopped after `timeout` in all is reported and
-/// killed.
+/// killed. Without a `timeout`, that of the system's options.
 struct StopOptions {
   Duration drain = std::chrono::seconds(1);
-  Duration timeout = std::chrono::seconds(10);
+  std::optional<Duration> timeout = {};
 };
 
 /// What was still there when the time to stop was over.

@@ -36,7 +36,8 @@ struct PhaseEvent {
   Duration age;         // of the phase that was left, or that lasts too long
 };
 
-/// How a system of actors is run.
+/// How a system of actors is run. `ActorSystem` throws `std::invalid_argument` for what makes no
+/// sense.
 struct ActorSystemOptions {
   /// Shown in logs and thread names.
   std::string name = "weir";
@@ -54,13 +55,14 @@ struct ActorSystemOptions {
   std::uint32_t interleaved_max = 1024;
   /// Threads for blocking calls, started on demand.
   unsigned blocking_threads_max = 64;
-  /// How long `stop` waits in all.
+  /// How long `stop`, the destructor and `StopOnSignal` wait in all, unless told otherwise.
   Duration stop_timeout = std::chrono::seconds(10);
   /// Starts the generator behind `random()`. Without one it is drawn, so that no two processes draw
   /// the same numbers.
   std::optional<std::uint64_t> seed = {};
   /// Where spans, metrics and logs go; may be shared with other systems, and outlives them. Nothing
-  /// is recorded without it.
+  /// is recorded without it. If its logger has a sink or an exporter, the reports below that have
+  /// no hook are lines of that log, in the span that caused them, rather than of standard error.
   telemetry::Telemetry* telemetry = nullptr;
 
   /// Called for every message that was not handled, on whatever thread noticed; must be quick and

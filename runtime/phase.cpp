@@ -1,10 +1,10 @@
 #include <weir/runtime/phase.hpp>
 
-#include <cstdio>
 #include <memory>
 
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
+#include <weir/runtime/internal/reports.hpp>
 #include <weir/runtime/internal/spawn.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 #include <weir/runtime/internal/waiter.hpp>
@@ -12,18 +12,6 @@
 
 namespace weir::internal {
 namespace {
-
-void print(const PhaseEvent& event) noexcept {
-  const auto length = [](std::string_view text) { return static_cast<int>(text.size()); };
-  const bool is_overdue = event.kind == PhaseEvent::Kind::overdue;
-  std::fprintf(
-      stderr, "weir: %.*s%s%.*s #%llu: %s%.*s%s%.*s (in it for %.3f s)\n", length(event.actor_type),
-      event.actor_type.data(), event.actor_name.empty() ? "" : " ", length(event.actor_name),
-      event.actor_name.data(), static_cast<unsigned long long>(event.actor.value),
-      is_overdue ? "overdue in phase " : "illegal transition from phase ", length(event.from),
-      event.from.data(), is_overdue ? "" : " to ", is_overdue ? 0 : length(event.to),
-      event.to.data(), std::chrono::duration<double>(event.age).count());
-}
 
 struct Transition {
   std::string_view from;
@@ -47,7 +35,7 @@ void report(const PhaseRecord& record, PhaseEvent::Kind kind, const Transition& 
   if (cell.core->options.on_phase) {
     cell.core->options.on_phase(event);
   } else if (kind != PhaseEvent::Kind::entered) {
-    print(event);
+    tell(*cell.core, event);
   }
 }
 

@@ -141,6 +141,31 @@ Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
   return made;
 }
 
+Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
+                 telemetry::AttributeList attributes) {
+  Span made;
+  internal::Worker* worker = internal::this_worker;
+  if (!worker || !worker->current || !worker->records_spans) return made;
+  telemetry::Telemetry& telemetry = *worker->core.options.telemetry;
+  const bool is_recorded =
+      cause.is_valid() && telemetry.samples_child(cause) && telemetry.admits_span();
+  if (!is_recorded) {
+    made.open(nullptr, internal::unsampled);
+    return made;
+  }
+  ActiveSpan* inner = internal::new_span(*worker, cause);
+  inner->is_linked = true;
+  made.open(inner, inner->word());
+  made.set_all(name, attributes);
+  return made;
+}
+
+Span first_span(std::string_view name, telemetry::AttributeList attributes) {
+  const internal::Worker* worker = internal::this_worker;
+  if (!worker || worker->trace != internal::undecided) return {};
+  return remote_span(name, {}, attributes);
+}
+
 telemetry::TraceContext current_trace() {
   const ActiveSpan* span = internal::this_worker ? current_span() : internal::foreign_span;
   return span ? span->context() : telemetry::TraceContext();

@@ -35,6 +35,9 @@ class [[nodiscard]] Span {
   friend Span span(std::string_view name, telemetry::AttributeList attributes);
   friend Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
                           telemetry::AttributeList attributes);
+  friend Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
+                          telemetry::AttributeList attributes);
+  friend Span first_span(std::string_view name, telemetry::AttributeList attributes);
   Span() noexcept = default;
   void open(internal::ActiveSpan* span, std::uintptr_t trace) noexcept;
   void set_all(std::string_view name, telemetry::AttributeList attributes);
@@ -63,5 +66,16 @@ void set_attribute(const telemetry::AttributeView& attribute);
 /// the process that sent a request over the network. If the context is not valid, a trace begins.
 Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
                  telemetry::AttributeList attributes = {});
+
+/// Begins a part of the handler that runs which does what was asked for earlier, maybe before a
+/// restart, by whoever was at `cause` then: as it was written to a store. It is below its cause,
+/// and linked to it since that did not wait. If the cause was not recorded, neither is this part,
+/// nor what it causes, whatever the rest of the handler is.
+Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
+                 telemetry::AttributeList attributes = {});
+
+/// Begins a trace if there is none to belong to because no message caused what runs, as with the
+/// task of `ActorSystem::run`; otherwise nothing, and everything is part of what it was part of.
+Span first_span(std::string_view name, telemetry::AttributeList attributes = {});
 
 }  // namespace weir

@@ -97,6 +97,8 @@ void check_options(const TelemetryOptions& options) {
   check_batches("span_batches", options.span_batches);
   check_batches("log_batches", options.log_batches);
   check_duration("metric_interval", options.metric_interval);
+  check_number("log_level", static_cast<std::int64_t>(options.log_level),
+               {.max = static_cast<std::int64_t>(Level::fatal)});
   check_number("measured_one_in_max", options.measured_one_in_max, {.min = 1, .max = 1 << 15});
 }
 

@@ -53,6 +53,8 @@ class Logger {
   bool is_enabled(Level level) const noexcept {
     return level >= level_.load(std::memory_order_relaxed);
   }
+  /// Whether a line goes anywhere.
+  bool has_sinks() const noexcept { return !options_.sinks.empty(); }
   Level level() const noexcept { return level_.load(std::memory_order_relaxed); }
   void set_level(Level level) noexcept { level_.store(level, std::memory_order_relaxed); }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
+#include <utility>
 
 #include <unistd.h>
 
@@ -222,6 +223,13 @@ LogSink terminal_sink(std::FILE* stream) {
 
 LogSink json_sink(std::FILE* stream) {
   return [stream](const LogRecord& record) { write_line(stream, json_line(record)); };
+}
+
+LogSink log_sink(std::FILE* stream, Level level) {
+  LogSink sink = isatty(fileno(stream)) == 1 ? terminal_sink(stream) : json_sink(stream);
+  return [sink = std::move(sink), level](const LogRecord& record) {
+    if (record.level >= level) sink(record);
+  };
 }
 
 }  // namespace weir::telemetry

@@ -34,5 +34,8 @@ bool wants_colour(bool is_terminal, const GetVariable& get_variable);
 /// the same stream. The terminal's looks at the stream and the environment to choose colours.
 LogSink terminal_sink(std::FILE* stream = stderr);
 LogSink json_sink(std::FILE* stream = stdout);
+/// The one of both that suits the stream: for people if it is a terminal, else for programs. Lines
+/// below a level are left to the other sinks.
+LogSink log_sink(std::FILE* stream = stderr, Level level = Level::trace);
 
 }  // namespace weir::telemetry

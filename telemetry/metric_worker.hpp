@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <weir/telemetry/export_thread.hpp>
 #include <weir/telemetry/exporter.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::telemetry {
 
@@ -20,7 +22,7 @@ class MetricWorker {
                std::unique_ptr<Exporter<MetricRecord>> exporter)
       : collect_(std::move(collect)),
         exporter_(std::move(exporter)),
-        thread_(interval, [this] { static_cast<void>(exporter_->export_batch(collect_())); }) {}
+        thread_(interval, [this] { export_now(); }) {}
   MetricWorker(const MetricWorker&) = delete;
   MetricWorker& operator=(const MetricWorker&) = delete;
   ~MetricWorker() { shut_down(std::chrono::milliseconds(0)); }
@@ -32,9 +34,22 @@ class MetricWorker {
     thread_.shut_down(within, [this](auto left) { exporter_->shut_down(left); });
   }
 
+  ExportCounts counts() const noexcept {
+    return {.exported = exported_.load(std::memory_order_relaxed),
+            .failed = failed_.load(std::memory_order_relaxed)};
+  }
+
  private:
+  void export_now() {
+    const std::vector<MetricRecord> metrics = collect_();
+    const bool is_accepted = exporter_->export_batch(metrics);
+    (is_accepted ? exported_ : failed_).fetch_add(metrics.size(), std::memory_order_relaxed);
+  }
+
   const Collect collect_;
   std::unique_ptr<Exporter<MetricRecord>> exporter_;
+  std::atomic<std::uint64_t> exported_{0};
+  std::atomic<std::uint64_t> failed_{0};
   ExportThread thread_;
 };
 

@@ -134,6 +134,17 @@ void apply_endpoint(const Environment& environment, const Signal& signal, Export
   out.endpoint += signal.path;
 }
 
+// For gRPC and `host:port`, which does not say whether it is secure.
+void apply_insecure(const Variable& variable, ExportOptions& out) {
+  if (!variable) return;
+  const bool is_insecure = internal::is_true(variable);
+  const bool is_bare = !out.endpoint.empty() && !out.endpoint.starts_with("unix:") &&
+                       out.endpoint.find("://") == std::string::npos;
+  if (is_bare && out.exporter == ExporterKind::otlp_grpc) {
+    out.endpoint.insert(0, is_insecure ? "http://" : "https://");
+  }
+}
+
 // Names only: what these headers say is often a key.
 std::string without_values(std::string_view headers) {
   std::string masked;
@@ -177,6 +188,12 @@ void apply_transport(const Environment& environment, const Signal& signal, Expor
   if (const Variable certificate = environment.read_otlp(signal.name, "CERTIFICATE")) {
     out.certificate = certificate.value;
   }
+  if (const Variable certificate = environment.read_otlp(signal.name, "CLIENT_CERTIFICATE")) {
+    out.client_certificate = certificate.value;
+  }
+  if (const Variable key = environment.read_otlp(signal.name, "CLIENT_KEY")) {
+    out.client_key = key.value;
+  }
 }
 
 void apply_signal(const Environment& environment, const Signal& signal, TelemetryOptions& options) {
@@ -188,6 +205,7 @@ void apply_signal(const Environment& environment, const Signal& signal, Telemetr
   }
   apply_exporter(environment, signal, otlp, options);
   apply_endpoint(environment, signal, otlp, out);
+  apply_insecure(environment.read_otlp(signal.name, "INSECURE"), out);
   apply_transport(environment, signal, out);
 }
 
@@ -219,12 +237,12 @@ void apply_resource(const Environment& environment, TelemetryOptions& options) {
 }
 
 void apply_sampler(const Environment& environment, SamplerOptions& sampler) {
-  const Variable name = environment.read("OTEL_TRACES_SAMPLER");
-  if (!name) return;
-  sampler = internal::choice(name, samplers);
-  if (sampler.kind != SamplerKind::ratio) return;
+  if (const Variable name = environment.read("OTEL_TRACES_SAMPLER")) {
+    sampler = internal::choice(name, samplers);
+  }
   if (const Variable argument = environment.read("OTEL_TRACES_SAMPLER_ARG")) {
-    sampler.ratio = internal::ratio(argument);
+    const double ratio = internal::ratio(argument);
+    if (sampler.kind == SamplerKind::ratio) sampler.ratio = ratio;
   }
 }
 
@@ -252,6 +270,37 @@ void apply_batches(const Environment& environment, const std::string& prefix,
   }
 }
 
+// What OpenTelemetry defines and Weir does not do. To go on would be to do something else than was
+// asked for.
+constexpr const char* unsupported[] = {
+    "OTEL_CONFIG_FILE",
+    "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_EXPERIMENTAL_CONFIG_FILE",
+    "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT",
+};
+
+// The same, but for one value: that which Weir does.
+constexpr std::pair<const char*, std::string_view> fixed[] = {
+    {"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram"},
+    {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "cumulative"},
+};
+
+void refuse_unsupported(const Environment& environment) {
+  for (const char* name : unsupported) {
+    if (const Variable variable = environment.read(name)) {
+      variable.refuse("it to be unset: it is not supported");
+    }
+  }
+  for (const auto& [name, value] : fixed) {
+    const Variable variable = environment.read(name);
+    if (variable && !internal::equal_in_any_case(variable.value, value)) {
+      variable.refuse(std::string(value) + ": nothing else is supported");
+    }
+  }
+}
+
 void turn_off(TelemetryOptions& options) {
   for (const Signal& signal : signals) {
     (options.*signal.options).exporter = ExporterKind::none;
@@ -272,6 +321,7 @@ TelemetryOptions options_from_environment(const GetVariable& get, TelemetryOptio
     turn_off(options);
     return options;
   }
+  refuse_unsupported(environment);
   apply_resource(environment, options);
   for (const Signal& signal : signals) apply_signal(environment, signal, options);
   apply_sampler(environment, options.sampler);

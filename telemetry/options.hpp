@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <weir/telemetry/attribute.hpp>
+#include <weir/telemetry/log_record.hpp>
 
 namespace weir::telemetry {
 
@@ -25,6 +26,9 @@ struct ExportOptions {
   bool uses_gzip = false;
   /// PEM file with the collector's certificate authority; empty for the system's.
   std::string certificate = {};
+  /// PEM files with which this process proves who it is, both or none.
+  std::string client_certificate = {};
+  std::string client_key = {};
   /// For `otlp_file`: one JSON line per batch is appended; `-` is standard output.
   std::string file = "-";
 
@@ -80,6 +84,10 @@ struct TelemetryOptions {
   /// How long messages wait and handlers take is measured for one message in so many at most, and
   /// for more when there are few. A power of two, or the next one below it.
   std::uint32_t measured_one_in_max = 1024;
+  /// Of the logger: lines below are not written, nor more of one place in the code than so many a
+  /// second; zero is no limit.
+  Level log_level = Level::info;
+  std::uint32_t log_lines_per_second = 10;
 
   bool records_spans() const noexcept { return traces.exporter != ExporterKind::none; }
   bool measures() const noexcept {

@@ -8,6 +8,7 @@
 #include <weir/telemetry/metric_worker.hpp>
 #include <weir/telemetry/pending_log.hpp>
 #include <weir/telemetry/span_lanes.hpp>
+#include <weir/telemetry/w3c.hpp>
 
 namespace weir::telemetry {
 namespace {
@@ -35,6 +36,16 @@ WallTime wall_time() {
 milliseconds time_until(steady_clock::time_point end) {
   const auto left = std::chrono::duration_cast<milliseconds>(end - steady_clock::now());
   return std::max(left, milliseconds(0));
+}
+
+void report_malformed(Observer& observer) {
+  constexpr std::pair<PropagationHeader, const char*> headers[] = {
+      {PropagationHeader::traceparent, "traceparent"},
+      {PropagationHeader::tracestate, "tracestate"},
+      {PropagationHeader::baggage, "baggage"}};
+  for (const auto& [header, name] : headers) {
+    observer.report(static_cast<double>(malformed_headers(header)), {{"weir.header", name}});
+  }
 }
 
 TelemetryOptions checked(TelemetryOptions options) {
@@ -66,19 +77,23 @@ Telemetry::Telemetry(TelemetryOptions options, Exporters exporters, std::vector<
                            : nullptr),
       logger_(logger_options(std::move(sinks))),
       meter_({.begin = wall_time()}) {
-  observe_exports();
   if (exporters.metrics) {
     metrics_ = std::make_unique<MetricWorker>(
         options_.metric_interval, [this] { return collect(); }, std::move(exporters.metrics));
   }
+  observe_exports();  // the metrics' thread reads `metrics_` from then on
 }
 
-Telemetry::~Telemetry() = default;
+Telemetry::~Telemetry() {
+  if (metrics_) metrics_->shut_down(milliseconds(0));  // while it can be read
+}
 
 LoggerOptions Telemetry::logger_options(std::vector<LogSink> sinks) {
   LoggerOptions made;
   made.sinks = std::move(sinks);
   made.context = current_context;
+  made.level = options_.log_level;
+  made.lines_per_second = options_.log_lines_per_second;
   if (logs_) {
     made.sinks.push_back(
         [this](const LogRecord& record) { logs_->push(std::make_unique<PendingLog>(record)); });
@@ -98,14 +113,23 @@ void Telemetry::observe_exports() {
   };
   observations_.push_back(meter_.observe_counter(
       "weir.telemetry.records",
-      {.unit = "{record}", .description = "Spans and log lines, by what became of them."},
+      {.unit = "{record}", .description = "Spans, log lines and metrics, by what became of them."},
       [this, report](Observer& observer) {
         if (spans_) report(observer, "spans", spans_->counts());
         if (logs_) report(observer, "logs", logs_->counts());
+        if (metrics_) report(observer, "metrics", metrics_->counts());
       }));
+  observations_.push_back(meter_.observe_counter(
+      "weir.telemetry.headers.malformed",
+      {.unit = "{header}", .description = "W3C headers that were ignored, by their name."},
+      &report_malformed));
 }
 
 std::vector<MetricRecord> Telemetry::collect() { return meter_.collect(wall_time()); }
+
+ExportCounts Telemetry::metric_counts() const noexcept {
+  return metrics_ ? metrics_->counts() : ExportCounts{};
+}
 
 ExportCounts Telemetry::log_counts() const noexcept {
   return logs_ ? logs_->counts() : ExportCounts{};

@@ -68,6 +68,8 @@ class Telemetry {
   Meter& meter() noexcept { return meter_; }
   /// All metrics, now: for a page that Prometheus reads.
   std::vector<MetricRecord> collect();
+  /// Of metrics, each counted every time it is exported.
+  ExportCounts metric_counts() const noexcept;
 
   Logger& logger() noexcept { return logger_; }
   ExportCounts log_counts() const noexcept;

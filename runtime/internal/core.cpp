@@ -1,7 +1,6 @@
 #include <weir/runtime/internal/core.hpp>
 
 #include <chrono>
-#include <cstdio>
 #include <random>
 #include <stdexcept>
 
@@ -10,6 +9,7 @@
 #include <weir/runtime/internal/lifecycle.hpp>
 #include <weir/runtime/internal/measuring.hpp>
 #include <weir/runtime/internal/name_table.hpp>
+#include <weir/runtime/internal/reports.hpp>
 #include <weir/runtime/internal/services.hpp>
 #include <weir/runtime/internal/supervise.hpp>
 #include <weir/runtime/internal/system_metrics.hpp>
@@ -37,23 +37,31 @@ std::uint64_t draw_seed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
+// More than that is a negative number, or one that was never set.
+constexpr unsigned threads_max = 4096;
+
 ActorSystemOptions checked(ActorSystemOptions options) {
   if (options.message_quota == 0) {
     throw std::invalid_argument(
         "ActorSystemOptions: message_quota is 0, so no actor would ever handle a message");
   }
+  if (options.threads > threads_max) {
+    throw std::invalid_argument("ActorSystemOptions: threads is " +
+                                std::to_string(options.threads) + "; use at most " +
+                                std::to_string(threads_max) + ", or 0 for one per core");
+  }
+  if (options.ask_timeout <= Duration::zero()) {
+    throw std::invalid_argument("ActorSystemOptions: ask_timeout is " +
+                                std::to_string(options.ask_timeout.count()) +
+                                " ns, so that every request would time out at once");
+  }
+  if (options.stop_timeout < Duration::zero()) {
+    throw std::invalid_argument("ActorSystemOptions: stop_timeout is " +
+                                std::to_string(options.stop_timeout.count()) +
+                                " ns; use zero or more");
+  }
   if (!options.seed) options.seed = draw_seed();
   return options;
-}
-
-void print_dead_letter(const DeadLetter& letter, std::uint64_t count) noexcept {
-  const std::string more = count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "";
-  std::fprintf(stderr, "weir: dead letter: %.*s to %.*s%s%.*s #%llu: %s%s\n",
-               static_cast<int>(letter.message.size()), letter.message.data(),
-               static_cast<int>(letter.actor_type.size()), letter.actor_type.data(),
-               letter.actor_name.empty() ? "" : " ", static_cast<int>(letter.actor_name.size()),
-               letter.actor_name.data(), static_cast<unsigned long long>(letter.actor.value),
-               to_string(letter.reason), more.c_str());
 }
 
 }  // namespace
@@ -225,7 +233,7 @@ void Core::report_dead_letter(DeadLetterReason reason, const Cell& target,
     return;
   }
   if (const std::uint64_t count = printed[static_cast<std::size_t>(reason)].admit(now)) {
-    print_dead_letter(letter, count);
+    tell(*this, letter, count);
   }
 }
 
@@ -240,11 +248,7 @@ void Core::report_failure(const Cell& cell, const std::string& message) noexcept
     options.on_failure(failure);
     return;
   }
-  std::fprintf(stderr, "weir: %.*s%s%.*s #%llu failed: %s\n",
-               static_cast<int>(failure.actor_type.size()), failure.actor_type.data(),
-               failure.actor_name.empty() ? "" : " ", static_cast<int>(failure.actor_name.size()),
-               failure.actor_name.data(), static_cast<unsigned long long>(failure.actor.value),
-               message.c_str());
+  tell(*this, failure);
 }
 
 void refuse(Cell& target, Node* node, DeadLetterReason reason) noexcept {

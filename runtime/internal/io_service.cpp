@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -14,6 +13,7 @@
 #include <weir/runtime/asio.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/lifecycle.hpp>
+#include <weir/runtime/internal/reports.hpp>
 #include <weir/runtime/internal/services.hpp>
 
 namespace weir {
@@ -114,8 +114,7 @@ class AsioService final : public IoService {
     try {
       return call() > 0;
     } catch (...) {
-      std::fprintf(stderr, "weir: %s: a function posted to the I/O context threw: %s\n",
-                   core_.options.name.c_str(), describe(std::current_exception()).c_str());
+      tell_that_posted_function_threw(core_, describe(std::current_exception()));
       return true;
     }
   }

@@ -40,6 +40,29 @@ std::uint32_t checked_capacity(const SpawnRequest& request) {
   return capacity;
 }
 
+[[noreturn]] void refuse_supervision(const SpawnRequest& request, const std::string& what) {
+  throw std::invalid_argument("spawn of " + std::string(request.type.name) + ": supervision." +
+                              what);
+}
+
+void check_duration(const SpawnRequest& request, const char* field, Duration value) {
+  if (value >= Duration::zero()) return;
+  refuse_supervision(request, std::string(field) + " is " + std::to_string(value.count()) +
+                                  " ns; use zero or more");
+}
+
+void check_supervision(const SpawnRequest& request) {
+  const Supervision& supervision = request.options->supervision;
+  check_duration(request, "backoff", supervision.backoff);
+  check_duration(request, "backoff_max", supervision.backoff_max);
+  check_duration(request, "window", supervision.window);
+  // Written so that it refuses what is no number.
+  if (!(supervision.jitter >= 0 && supervision.jitter <= 1)) {
+    refuse_supervision(
+        request, "jitter is " + std::to_string(supervision.jitter) + "; use a number from 0 to 1");
+  }
+}
+
 void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noexcept {
   cell.next.store(0, std::memory_order_relaxed);
   cell.head.store(Cell::busy, std::memory_order_relaxed);
@@ -148,6 +171,7 @@ void reap_now_and_then(const SpawnRequest& request) noexcept {
 
 Cell* prepare_cell(const SpawnRequest& request) {
   const std::uint32_t capacity = checked_capacity(request);
+  if (request.options) check_supervision(request);
   reap_now_and_then(request);
   auto* cell = static_cast<Cell*>(static_cast<Link*>(pool_take(request.type.pool_class)));
   reset(*cell, request, capacity);

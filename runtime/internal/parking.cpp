@@ -25,6 +25,19 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::int6
           nullptr, 0);
 }
 
+// Only for those who measure: it costs a look at the clock.
+void begin_sleep(Worker& worker) noexcept {
+  if (!worker.measures) return;
+  const std::int64_t awake_ns = worker.awake_ns.load(std::memory_order_relaxed);
+  worker.awake_ns.store(worker.core.now_ns() + awake_ns, std::memory_order_relaxed);
+}
+
+void end_sleep(Worker& worker) noexcept {
+  if (!worker.measures) return;
+  const std::int64_t awake_ns = worker.awake_ns.load(std::memory_order_relaxed);
+  worker.awake_ns.store(awake_ns - worker.core.now_ns(), std::memory_order_relaxed);
+}
+
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
@@ -118,7 +131,9 @@ bool sleep(Worker& worker) noexcept {
   const bool is_sentinel = others_are_active(worker) && core.sentinel.compare_exchange_strong(
                                                             nobody, static_cast<int>(worker.index));
   if (!has_work_anywhere(core) && !core.ends.load(std::memory_order_seq_cst)) {
+    begin_sleep(worker);
     futex_wait(worker.parked, 1, sleep_time(worker, is_sentinel));
+    end_sleep(worker);
   }
   worker.was_idle = true;
   if (is_sentinel) {

@@ -147,7 +147,8 @@ Worker::Worker(Core& system, unsigned number, std::int64_t now_ns)
       sampler(measures ? system.options.telemetry->options().measured_one_in_max : 1,
               system.trace_seed + number),
       durations(system.new_durations()),
-      timers(now_ns) {}
+      timers(now_ns),
+      awake_ns(measures && !system.simulation ? -now_ns : 0) {}
 
 Worker::~Worker() {
   if (span_lane) span_lane->close();

@@ -56,6 +56,16 @@ double sum_of_workers(Core& core, Value value) {
   return sum;
 }
 
+void report_busy_times(Core& core, Observer& observer) {
+  const std::int64_t now = core.now_ns();
+  for (const auto& worker : core.workers) {
+    const std::int64_t awake_ns = worker->awake_ns.load(std::memory_order_relaxed);
+    const Duration busy(awake_ns < 0 ? now + awake_ns : awake_ns);
+    observer.report(std::chrono::duration<double>(busy).count(),
+                    {{"weir.thread", static_cast<std::int64_t>(worker->index)}});
+  }
+}
+
 }  // namespace
 
 SystemMetrics::SystemMetrics(Core& core, telemetry::Meter& meter) : core_(core) {
@@ -117,9 +127,13 @@ void SystemMetrics::observe_threads(telemetry::Meter& meter) {
           return worker.activations.load(std::memory_order_relaxed);
         }));
       }));
+  observations_.push_back(meter.observe_counter(
+      "weir.scheduler.busy.time",
+      {.unit = "s", .description = "How long each thread that runs actors has been awake."},
+      [this](Observer& observer) { report_busy_times(core_, observer); }));
   observations_.push_back(meter.observe_gauge(
       "weir.scheduler.utilization",
-      {.unit = "1", .description = "The part of the threads that is awake."},
+      {.unit = "1", .description = "The part of the threads that is awake right now."},
       [this](Observer& observer) {
         const auto threads = static_cast<double>(core_.workers.size());
         observer.report((threads - core_.sleepers.load(std::memory_order_relaxed)) / threads);

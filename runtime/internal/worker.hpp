@@ -133,6 +133,10 @@ struct alignas(128) Worker {
   std::atomic<std::int64_t> watched_since{0};
   TimerWheel timers;
 
+  // If somebody measures: while it sleeps, for how long it has been awake so far; while it is
+  // awake, what is to be added to the time to know that, which is negative.
+  std::atomic<std::int64_t> awake_ns{0};
+
   static Worker* current_worker() noexcept;
 
   void push_queue(Cell* cell) noexcept;

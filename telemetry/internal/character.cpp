@@ -5,7 +5,7 @@
 namespace weir::telemetry::internal {
 namespace {
 
-constexpr std::string_view digits = "0123456789abcdef";
+constexpr std::string_view lower_digits = "0123456789abcdef";
 
 // How many bytes the character has that begins with this one; zero if none does.
 std::size_t length_of(unsigned first) noexcept {
@@ -50,11 +50,12 @@ bool is_control(char32_t code) noexcept {
 std::string escape_of(const Character& character, char first_byte) {
   if (character.bytes > 1) {
     std::string text = "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) text += digits[character.code >> shift & 0xFu];
+    for (int shift = 12; shift >= 0; shift -= 4)
+      text += lower_digits[character.code >> shift & 0xFu];
     return text;
   }
   const auto byte = static_cast<unsigned char>(first_byte);
-  return {'\\', 'x', digits[byte >> 4], digits[byte & 0xFu]};
+  return {'\\', 'x', lower_digits[byte >> 4], lower_digits[byte & 0xFu]};
 }
 
 std::string number_text(double value) {

@@ -46,6 +46,12 @@ bool is_authority(std::string_view text) noexcept {
   return rest.empty() || (rest[0] == ':' && is_port(rest.substr(1)));
 }
 
+// Of an authority.
+bool has_port(std::string_view text) noexcept {
+  const std::size_t colon = text.rfind(':');
+  return colon != std::string_view::npos && text.find(']', colon) == std::string_view::npos;
+}
+
 }  // namespace
 
 void refuse_option(std::string_view name, std::string_view value, std::string_view accepted) {
@@ -73,10 +79,13 @@ bool is_http_url(std::string_view text) noexcept {
 }
 
 bool is_grpc_target(std::string_view text) noexcept {
+  constexpr std::string_view by_name = "dns:///";
+  constexpr std::string_view by_path = "unix:";
+  if (!std::ranges::all_of(text, is_graphic)) return false;
   if (is_http_url(text)) return true;
-  const std::string_view scheme = text.substr(0, text.find("://"));
-  if (equal_in_any_case(scheme, "http") || equal_in_any_case(scheme, "https")) return false;
-  return !text.empty() && std::ranges::all_of(text, is_graphic);
+  if (text.starts_with(by_path)) return text.size() > by_path.size();
+  if (text.starts_with(by_name)) text.remove_prefix(by_name.size());
+  return is_authority(text) && has_port(text);
 }
 
 bool is_header(std::string_view name, std::string_view value) noexcept {

@@ -19,13 +19,15 @@ std::string number_form(std::int64_t min, std::int64_t max);
 inline constexpr std::string_view ratio_form = "a number from 0 to 1";
 inline constexpr std::string_view text_form = "UTF-8 text that is not empty";
 inline constexpr std::string_view http_form = "a URL such as http://localhost:4318";
-inline constexpr std::string_view grpc_form = "a URL or target such as http://localhost:4317";
+inline constexpr std::string_view grpc_form =
+    "a URL such as http://localhost:4317, host:port, dns:///host:port or unix:path";
 
 bool is_ratio(double value) noexcept;
 bool is_option_text(std::string_view text) noexcept;
 /// With scheme http or https, a host, and perhaps a port, a path and a query.
 bool is_http_url(std::string_view text) noexcept;
-/// An HTTP URL, or whatever else gRPC may take for the name of a server.
+/// An HTTP URL, or one of the names that gRPC has for a server: `host:port`, which may be preceded
+/// by `dns:///`, or `unix:` and a path.
 bool is_grpc_target(std::string_view text) noexcept;
 /// Whether both can be sent as a header, over HTTP and gRPC.
 bool is_header(std::string_view name, std::string_view value) noexcept;

@@ -8,10 +8,16 @@
 #include <weir/telemetry/otel/internal/adapter.hpp>
 #include <weir/telemetry/otel/internal/diagnostics.hpp>
 #include <weir/telemetry/otel/internal/otlp_exporter.hpp>
+#include <weir/telemetry/otel/internal/pem.hpp>
 #include <weir/telemetry/otel/internal/sdk_exporters.hpp>
 
 namespace weir::telemetry::otel {
 namespace {
+
+constexpr const char* span_method = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+constexpr const char* metric_method =
+    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+constexpr const char* log_method = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 
 std::unique_ptr<Exporter<SpanRecord>> span_exporter(const ExportOptions& options,
                                                     const Identity& identity) {
@@ -19,7 +25,8 @@ std::unique_ptr<Exporter<SpanRecord>> span_exporter(const ExportOptions& options
     case ExporterKind::none: return nullptr;
     case ExporterKind::otlp_http:
       return otlp_span_exporter(http_transport(options, "/v1/traces"), identity);
-    case ExporterKind::otlp_grpc: return adapt(grpc_span_exporter(options), identity);
+    case ExporterKind::otlp_grpc:
+      return otlp_span_exporter(grpc_transport(options, span_method), identity);
     case ExporterKind::otlp_file: return otlp_span_exporter(file_transport(options), identity);
     case ExporterKind::console: return adapt(console_span_exporter(), identity);
   }
@@ -32,7 +39,8 @@ std::unique_ptr<Exporter<MetricRecord>> metric_exporter(const ExportOptions& opt
     case ExporterKind::none: return nullptr;
     case ExporterKind::otlp_http:
       return otlp_metric_exporter(http_transport(options, "/v1/metrics"), identity);
-    case ExporterKind::otlp_grpc: return adapt(grpc_metric_exporter(options), identity);
+    case ExporterKind::otlp_grpc:
+      return otlp_metric_exporter(grpc_transport(options, metric_method), identity);
     case ExporterKind::otlp_file: return otlp_metric_exporter(file_transport(options), identity);
     case ExporterKind::console: return adapt(console_metric_exporter(), identity);
   }
@@ -45,17 +53,25 @@ std::unique_ptr<Exporter<LogRecord>> log_exporter(const ExportOptions& options,
     case ExporterKind::none: return nullptr;
     case ExporterKind::otlp_http:
       return otlp_log_exporter(http_transport(options, "/v1/logs"), identity);
-    case ExporterKind::otlp_grpc: return adapt(grpc_log_exporter(options), identity);
+    case ExporterKind::otlp_grpc:
+      return otlp_log_exporter(grpc_transport(options, log_method), identity);
     case ExporterKind::otlp_file: return otlp_log_exporter(file_transport(options), identity);
     case ExporterKind::console: return adapt(console_log_exporter(), identity);
   }
   return nullptr;
 }
 
+bool sends_otlp(const ExportOptions& options) noexcept {
+  return options.exporter == ExporterKind::otlp_http || options.exporter == ExporterKind::otlp_grpc;
+}
+
 }  // namespace
 
 Exporters make_exporters(const TelemetryOptions& options) {
   take_library_complaints();
+  for (const ExportOptions* signal : {&options.traces, &options.metrics, &options.logs}) {
+    if (sends_otlp(*signal)) check_pem_files(*signal);
+  }
   const Identity identity = make_identity(options);
   return {span_exporter(options.traces, identity), metric_exporter(options.metrics, identity),
           log_exporter(options.logs, identity)};

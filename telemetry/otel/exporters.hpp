@@ -10,11 +10,12 @@ namespace weir::telemetry::otel {
 /// The exporters that the options ask for. Nothing is sent yet, and no collector has to be there.
 ///
 /// `export_batch` returns when the batch was accepted or refused, and at the latest after
-/// `ExportOptions::timeout`. Here `shut_down` may be called by another thread meanwhile: over HTTP
-/// it gives that call the time it was given itself, then makes it return false; over gRPC the call
-/// keeps its timeout. What is exported after `shut_down` is refused.
+/// `ExportOptions::timeout`. Here `shut_down` may be called by another thread meanwhile: it gives
+/// that call the time it was given itself, then makes it return false (but for the console's, which
+/// ends when standard output has taken it). What is exported after `shut_down` is refused.
 ///
-/// Throws `std::invalid_argument` that names the file if one cannot be opened.
+/// Throws `std::invalid_argument` that names the file if one cannot be opened, or is not the PEM
+/// file that it should be.
 Exporters make_exporters(const TelemetryOptions& options);
 
 /// How many complaints exporters and the OpenTelemetry library have made in this process, such as

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -14,6 +15,8 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/blocking_pool.hpp>
+#include <weir/runtime/signals.hpp>
+#include <weir/runtime/simulation.hpp>
 #include <weir/runtime/sleep.hpp>
 
 #include <weir/tests/runtime/support.hpp>
@@ -112,6 +115,36 @@ TEST(ActorSystem, WithADefaultCapacityOfZeroRefusesToSpawn) {
   ActorSystem system(options);
   EXPECT_THROW(system.spawn<Gambler>(), std::invalid_argument);
   EXPECT_TRUE(system.actors().empty());
+}
+
+std::string refusal_of(ActorSystemOptions options) {
+  try {
+    const ActorSystem system(std::move(options));
+    return "accepted";
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+}
+
+TEST(ActorSystem, OfOptionsThatMakeNoSenseIsRefusedWithTheReason) {
+  using Change = void (*)(ActorSystemOptions&);
+  const std::pair<Change, std::string> cases[] = {
+      {[](auto& options) { options.message_quota = 0; }, "message_quota is 0"},
+      {[](auto& options) { options.threads = static_cast<unsigned>(-1); },
+       "threads is 4294967295; use at most 4096"},
+      {[](auto& options) { options.ask_timeout = -1s; }, "ask_timeout is -1000000000 ns"},
+      {[](auto& options) { options.ask_timeout = 0s; }, "ask_timeout is 0 ns"},
+      {[](auto& options) { options.stop_timeout = -1ns; }, "stop_timeout is -1 ns"},
+  };
+  for (const auto& [change, reason] : cases) {
+    ActorSystemOptions options = quiet(1);
+    change(options);
+    const std::string refusal = refusal_of(options);
+    EXPECT_NE(refusal.find("ActorSystemOptions: " + reason), std::string::npos) << refusal;
+  }
+  ActorSystemOptions strict = quiet(1);
+  strict.stop_timeout = 0s;
+  EXPECT_EQ(refusal_of(strict), "accepted");
 }
 
 struct Hop {
@@ -220,6 +253,57 @@ TEST(SystemStop, ReportsWhoDidNotStopAndKillsThem) {
   EXPECT_NE(printed.find("did not stop in time"), std::string::npos) << printed;
   EXPECT_NE(printed.find("mule"), std::string::npos) << printed;
   EXPECT_EQ(Counted<Stubborn>::live(), 0);
+}
+
+struct Work {
+  Duration time;
+};
+
+class Slow final : public Actor<Work> {
+ public:
+  explicit Slow(bool* has_finished) : has_finished_(has_finished) {}
+  Task<> on(Work work) { *has_finished_ = static_cast<bool>(co_await sleep_for(work.time)); }
+
+ private:
+  bool* has_finished_;
+};
+
+/// Whether work of that length is waited for in a system that waits for three seconds.
+bool is_awaited(Duration time, void (*stop)(ActorSystem&)) {
+  bool has_finished = false;
+  SimulationOptions options;
+  options.system.stop_timeout = 3s;
+  Simulation simulation(options);
+  simulation.system().spawn<Slow>(&has_finished).send<Work>(time);
+  simulation.run_for(0s);
+  ::testing::internal::CaptureStderr();
+  stop(simulation.system());
+  ::testing::internal::GetCapturedStderr();
+  return has_finished;
+}
+
+TEST(SystemStop, WaitsAsLongAsTheSystemSays) {
+  for (const auto stop : {+[](ActorSystem& system) { static_cast<void>(system.stop()); },
+                          +[](ActorSystem& system) { system.stop({.drain = 0s}); }}) {
+    EXPECT_TRUE(is_awaited(2999ms, stop));
+    EXPECT_FALSE(is_awaited(3001ms, stop));
+  }
+}
+
+TEST(SystemStop, WaitsAsLongAsTheCallSays) {
+  const auto stop = [](ActorSystem& system) { static_cast<void>(system.stop({.timeout = 5s})); };
+  EXPECT_TRUE(is_awaited(4999ms, stop));
+  EXPECT_FALSE(is_awaited(5001ms, stop));
+}
+
+TEST(SystemStop, OnASignalWaitsAsLongAsTheSystemSays) {
+  const auto stop = [](ActorSystem& system) {
+    StopOnSignal stop_on_signal(system);
+    std::raise(SIGTERM);
+    stop_on_signal.wait();
+  };
+  EXPECT_TRUE(is_awaited(2999ms, stop));
+  EXPECT_FALSE(is_awaited(3001ms, stop));
 }
 
 TEST(SystemStop, CalledAgainReportsWhatTheFirstOneFound) {

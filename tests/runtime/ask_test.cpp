@@ -165,6 +165,37 @@ TEST(Ask, OfAFullActorSaysSo) {
   EXPECT_EQ(ask_from_outside(simulation.system(), server, Echo{1}).error(), Errc::full);
 }
 
+struct Hold {};
+
+/// Holds its thread in a handler.
+class Held final : public Actor<Hold, Echo> {
+ public:
+  Held(testing::Event* entered, testing::Event* leaves) : entered_(entered), leaves_(leaves) {}
+  void on(Hold) {
+    entered_->set();
+    leaves_->wait();
+  }
+  int on(Echo echo) { return echo.value; }
+
+ private:
+  testing::Event* entered_;
+  testing::Event* leaves_;
+};
+
+TEST(Ask, OfAnActorWhoseMailboxIsFullSaysSoOnThreads) {
+  testing::Event entered;
+  testing::Event leaves;
+  testing::Reports reports;
+  ActorSystem system(reports.options());
+  auto held = system.spawn<Held>({.mailbox_capacity = 1}, &entered, &leaves);
+  held.send<Hold>();
+  entered.wait();
+  while (held.send<Hold>()) {
+  }
+  EXPECT_EQ(ask_from_outside(system, held, Echo{1}).error(), Errc::full);
+  leaves.set();
+}
+
 // Asks, and keeps the outcome for the test.
 struct AskNever {
   ActorRef<Never> target;

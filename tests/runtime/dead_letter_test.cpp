@@ -3,6 +3,7 @@
 #include <weir/runtime/dead_letter.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/introspection.hpp>
 #include <weir/runtime/sleep.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 #include <weir/tests/runtime/support.hpp>
 
@@ -212,6 +214,39 @@ TEST(DeadLetter, IsCountedForItsReasonAlone) {
     EXPECT_EQ(counts.total(), 1u);
     ASSERT_EQ(reports.letters.values().size(), 1u);
     EXPECT_EQ(reports.letters.values()[0].reason, reason);
+  }
+}
+
+std::map<std::string, double> measured_by_reason(telemetry::Telemetry& telemetry) {
+  std::map<std::string, double> counts;
+  for (const telemetry::MetricRecord& record : telemetry.collect()) {
+    if (record.name != "weir.actor.messages.undelivered") continue;
+    for (const telemetry::MetricPoint& point : record.points) {
+      EXPECT_EQ(point.attributes.at(0).name, "weir.reason");
+      counts[std::get<std::string>(point.attributes.at(0).value)] =
+          std::get<telemetry::SumPoint>(point.value).value;
+    }
+  }
+  return counts;
+}
+
+TEST(DeadLetter, IsMeasuredForItsReasonAlone) {
+  for (std::size_t index = 0; index < dead_letter_reasons; ++index) {
+    const auto reason = static_cast<DeadLetterReason>(index);
+    SCOPED_TRACE(to_string(reason));
+    telemetry::Telemetry telemetry({.measures_always = true}, {});
+    Reports reports;
+    ActorSystemOptions options = reports.options();
+    options.stash_capacity = 0;
+    options.telemetry = &telemetry;
+    Simulation simulation({.system = options});
+    provoke(simulation, reason);
+    simulation.run_until_idle();
+    std::map<std::string, double> expected;
+    for (std::size_t each = 0; each < dead_letter_reasons; ++each) {
+      expected[to_string(static_cast<DeadLetterReason>(each))] = each == index ? 1 : 0;
+    }
+    EXPECT_EQ(measured_by_reason(telemetry), expected);
   }
 }
 

@@ -382,7 +382,7 @@ void check_conservation(const Conservation& wanted, std::mt19937_64& random) {
 }
 
 // I2 and I4
-TEST(Mailbox, ForgetsNoMessageWhenItsActorStopsAtAnyMoment) {
+TEST(Mailbox, I4ForgetsNoMessageWhenItsActorStopsAtAnyMoment) {
   const std::uint64_t seed = testing::test_seed();
   WEIR_TRACE_SEED(seed);
   std::mt19937_64 random(seed);

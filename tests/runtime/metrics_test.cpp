@@ -2,7 +2,9 @@
 
 #include <future>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -155,6 +157,91 @@ TEST(SystemMetrics, TellWhichPartOfTheThreadsIsAwake) {
   EXPECT_EQ(seen.wait_for(1).front(), 1);
   testing::eventually("it sleeps",
                       [&] { return value_of(telemetry, "weir.scheduler.utilization") == 0; });
+}
+
+double busy_time(telemetry::Telemetry& telemetry) {
+  return value_of(telemetry, "weir.scheduler.busy.time");
+}
+
+/// Looks twice, a moment later.
+class Watcher final : public Actor<Look> {
+ public:
+  Watcher(telemetry::Telemetry* telemetry, testing::Collector<bool>* grew)
+      : telemetry_(telemetry), grew_(grew) {}
+  void on(Look) {
+    const double before = busy_time(*telemetry_);
+    const TimePoint begin = now();
+    while (now() == begin) internal::relax_cpu();
+    grew_->add(busy_time(*telemetry_) > before);
+  }
+
+ private:
+  telemetry::Telemetry* telemetry_;
+  testing::Collector<bool>* grew_;
+};
+
+TEST(SystemMetrics, CountTheTimeThatAThreadIsAwake) {
+  telemetry::Telemetry telemetry({.measures_always = true}, {});
+  testing::Collector<bool> grew;
+  ActorSystemOptions options = testing::quiet(1);
+  options.telemetry = &telemetry;
+  ActorSystem system(options);
+  const TimePoint begin = system.now();
+  auto watcher = system.spawn<Watcher>(&telemetry, &grew);
+  for (std::size_t round = 1; round <= 3; ++round) {
+    watcher.send<Look>();
+    EXPECT_TRUE(grew.wait_for(round).back()) << "in a handler it is awake";
+    testing::eventually("asleep it is not", [&] {
+      const double busy = busy_time(telemetry);
+      return busy > 0 && busy == busy_time(telemetry);
+    });
+  }
+  const std::chrono::duration<double> all = system.now() - begin + 1s;  // it began before
+  EXPECT_LT(busy_time(telemetry), all.count());
+}
+
+using Described = std::tuple<std::string, std::string, std::string>;
+
+std::string kind_of(const telemetry::MetricRecord& record) {
+  const auto& value = record.points.at(0).value;
+  if (std::holds_alternative<telemetry::HistogramPoint>(value)) return "histogram";
+  if (std::holds_alternative<telemetry::GaugePoint>(value)) return "gauge";
+  return record.is_monotonic ? "counter" : "up-down counter";
+}
+
+// What docs/operations/metrics.md tells those who draw graphs: to rename one is to break them.
+TEST(SystemMetrics, HaveTheNamesUnitsAndKindsThatAreDocumented) {
+  telemetry::Telemetry telemetry({.measures_always = true, .measured_one_in_max = 1}, {});
+  ActorSystemOptions options = testing::quiet(1);
+  options.telemetry = &telemetry;
+  options.on_phase = [](const PhaseEvent&) {};
+  ActorSystem system(options);
+  system.spawn<Lights>().send<Change>();
+  const auto described = [&] {
+    std::set<Described> all;
+    for (const telemetry::MetricRecord& record : telemetry.collect()) {
+      if (record.name.starts_with("weir.telemetry.") || record.points.empty()) continue;
+      all.emplace(record.name, record.unit, kind_of(record));
+    }
+    return all;
+  };
+  const std::set<Described> expected = {
+      {"weir.actor.count", "{actor}", "up-down counter"},
+      {"weir.actor.handle.duration", "s", "histogram"},
+      {"weir.actor.mailbox.depth", "{message}", "up-down counter"},
+      {"weir.actor.mailbox.wait.duration", "s", "histogram"},
+      {"weir.actor.messages", "{message}", "counter"},
+      {"weir.actor.messages.undelivered", "{message}", "counter"},
+      {"weir.actor.restarts", "{restart}", "counter"},
+      {"weir.blocking.pool.depth", "{call}", "up-down counter"},
+      {"weir.phase.age", "s", "gauge"},
+      {"weir.scheduler.activations", "{activation}", "counter"},
+      {"weir.scheduler.busy.time", "s", "counter"},
+      {"weir.scheduler.utilization", "1", "gauge"},
+      {"weir.timer.pending", "{timer}", "up-down counter"},
+  };
+  testing::eventually("all of them", [&] { return described() == expected; });
+  EXPECT_EQ(described(), expected);
 }
 
 struct Block {};

@@ -72,6 +72,48 @@ TEST(Span, OfATaskThatIsDestroyedLeavesAloneWhatRuns) {
   EXPECT_TRUE(spans.named("Note").empty()) << "sent in a part that is not recorded";
 }
 
+/// Does what others asked for, of whom only one was recorded.
+class Doing final : public Actor<Begin> {
+ public:
+  explicit Doing(RefOf<Notes> notes) : notes_(std::move(notes)) {}
+  void on(Begin) {
+    telemetry::TraceContext cause = not_sampled();
+    {
+      const auto part = caused_span("of one who was not", cause);
+      notes_.send<Note>();
+    }
+    {
+      const auto part = caused_span("of nobody", {});
+      notes_.send<Note>();
+    }
+    cause.is_sampled = true;
+    const auto part = caused_span("of one who was", cause);
+    notes_.send<Note>();
+  }
+
+ private:
+  RefOf<Notes> notes_;
+};
+
+TEST(Span, OfWhatWasAskedForEarlierIsBelowItsCauseAndLinkedToIt) {
+  const RecordedSpans spans;
+  SimulationOptions options;
+  options.system.telemetry = spans.telemetry();
+  Simulation simulation(std::move(options));
+  simulation.system().spawn<Doing>(simulation.system().spawn<Notes>()).send<Begin>();
+  simulation.run_until_idle();
+  const telemetry::SpanRecord part = spans.one("of one who was");
+  EXPECT_EQ(part.context.trace, not_sampled().trace);
+  EXPECT_EQ(part.parent, not_sampled().span);
+  ASSERT_EQ(part.links.size(), 1u);
+  EXPECT_EQ(part.links[0].context.span, not_sampled().span);
+  EXPECT_NE(spans.one("Begin").context.trace, part.context.trace);
+  // And what is caused in it, and nothing else.
+  EXPECT_EQ(spans.one("Note").parent, part.context.span);
+  EXPECT_TRUE(spans.named("of nobody").empty());
+  EXPECT_TRUE(spans.named("of one who was not").empty());
+}
+
 /// Holds its thread until it is told to end.
 class Ended final : public Actor<Hold, Note> {
  public:

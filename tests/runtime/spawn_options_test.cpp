@@ -1,5 +1,9 @@
 #include <weir/runtime/spawn_options.hpp>
 
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -56,6 +60,37 @@ TEST(Overflow, DeliverMakesRoomWhereTheOldestIsDropped) {
   const std::vector<int> got = handled_of_six(Overflow::drop_oldest);
   EXPECT_LT(got.size(), 6u);
   EXPECT_EQ(got.back(), 5);
+}
+
+std::string refusal_of(Supervision supervision) {
+  std::vector<int> got;
+  Simulation simulation;
+  try {
+    simulation.system().spawn<Slow>({.supervision = supervision}, &got);
+  } catch (const std::invalid_argument& error) {
+    EXPECT_TRUE(simulation.system().actors().empty());
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(SpawnOptions, WithSupervisionThatMakesNoSenseAreRefusedWithTheReason) {
+  using std::chrono_literals::operator""ns;
+  const std::pair<Supervision, std::string> cases[] = {
+      {{.backoff = -1ns}, "supervision.backoff is -1 ns; use zero or more"},
+      {{.backoff_max = -5ns}, "supervision.backoff_max is -5 ns; use zero or more"},
+      {{.window = -1ns}, "supervision.window is -1 ns; use zero or more"},
+      {{.jitter = -0.5}, "supervision.jitter is -0.500000; use a number from 0 to 1"},
+      {{.jitter = 1.5}, "supervision.jitter is 1.500000; use a number from 0 to 1"},
+      {{.jitter = std::numeric_limits<double>::quiet_NaN()},
+       "supervision.jitter is nan; use a number from 0 to 1"},
+  };
+  for (const auto& [supervision, reason] : cases) {
+    const std::string refusal = refusal_of(supervision);
+    EXPECT_TRUE(refusal.ends_with(": " + reason)) << refusal;
+    EXPECT_TRUE(refusal.starts_with("spawn of ")) << refusal;
+  }
+  EXPECT_EQ(refusal_of({.backoff = 0ns, .jitter = 1, .window = 0ns}), "accepted");
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST(Supervision, StopsByDefaultAndTellsWhy) {
   EXPECT_EQ(failures[0].actor_name, "account");
 }
 
-TEST(Supervision, SeesExceptionsOfEveryKindAndTime) {
+TEST(Supervision, I5SeesExceptionsOfEveryKindAndTime) {
   Scene scene(Supervision::resume());
   scene.actor.send<ThrowNumber>();
   scene.actor.send<ThrowLater>("after a while");

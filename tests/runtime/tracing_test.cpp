@@ -406,6 +406,64 @@ TEST(Tracing, AMessageThatWasSetAsideIsOneSpan) {
   EXPECT_EQ(spans.named("Item").size(), 1u);
 }
 
+struct Bring {};
+
+class Carrier final : public Actor<Bring> {
+ public:
+  explicit Carrier(ActorRef<Item> to) : to_(std::move(to)) {}
+  void on(Bring) { EXPECT_TRUE(to_.send<Item>()); }
+
+ private:
+  ActorRef<Item> to_;
+};
+
+TEST(Tracing, AMessageThatWasSetAsideIsLinkedToItsSender) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto door = simulation.system().spawn<Door>();
+  simulation.system().spawn<Carrier>(door).send<Bring>();
+  simulation.run_until_idle();
+  EXPECT_TRUE(spans.named("Item").empty());
+  door.send<Open>();
+  simulation.run_until_idle();
+  EXPECT_TRUE(is_child(spans.one("Item"), spans.one("Bring")));
+  EXPECT_TRUE(is_linked(spans.one("Item"), spans.one("Bring")));
+}
+
+struct Jam {};
+struct Page {};
+struct Job {};
+
+class Press final : public Actor<Jam, Page> {
+ public:
+  void on(Jam) { throw std::runtime_error("jammed"); }
+  void on(Page) {}
+};
+
+class Clerk final : public Actor<Job> {
+ public:
+  explicit Clerk(RefOf<Press> press) : press_(std::move(press)) {}
+  void on(Job) {
+    EXPECT_TRUE(press_.send<Jam>());
+    EXPECT_TRUE(press_.send<Page>());
+  }
+
+ private:
+  RefOf<Press> press_;
+};
+
+TEST(Tracing, AMessageThatWaitedDuringARestartIsLinkedToItsSender) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  const SpawnOptions restarted{.supervision = Supervision::restart()};
+  auto press = simulation.system().spawn<Press>(restarted);
+  simulation.system().spawn<Clerk>(press).send<Job>();
+  simulation.run_until_idle();
+  EXPECT_GT(spans.one("Page").begin, spans.one("restart").begin);
+  EXPECT_TRUE(is_child(spans.one("Page"), spans.one("Job")));
+  EXPECT_TRUE(is_linked(spans.one("Page"), spans.one("Job")));
+}
+
 struct Serve {
   telemetry::TraceContext from;
 };

@@ -4,7 +4,9 @@
 #include <memory>
 #include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <weir/tests/telemetry/support/json_reader.hpp>
 #include <weir/tests/telemetry/support/random.hpp>
@@ -152,6 +154,42 @@ TEST(TerminalSink, WritesNoColoursToAFile) {
   ASSERT_TRUE(file.stream);
   terminal_sink(file.stream.get())(make_record("m"));
   EXPECT_EQ(file.lines(), std::vector{terminal_line(make_record("m"), false)});
+}
+
+TEST(LogSink, IsJsonWhereNoTerminalIs) {
+  TemporaryFile file;
+  ASSERT_TRUE(file.stream);
+  log_sink(file.stream.get())(make_record("m"));
+  EXPECT_EQ(file.lines(), std::vector{json_line(make_record("m"))});
+}
+
+TEST(LogSink, LeavesOutWhatIsBelowItsLevel) {
+  TemporaryFile file;
+  ASSERT_TRUE(file.stream);
+  LogRecord record = make_record("m");
+  for (const Level level : {Level::info, Level::warning, Level::error}) {
+    record.level = level;
+    log_sink(file.stream.get(), Level::warning)(record);
+  }
+  EXPECT_EQ(file.lines().size(), 2u);
+}
+
+TEST(LogSink, IsALineForPeopleOnATerminal) {
+  const int screen = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(screen, 0);
+  ASSERT_EQ(::grantpt(screen), 0);
+  ASSERT_EQ(::unlockpt(screen), 0);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> terminal{std::fopen(::ptsname(screen), "w"),
+                                                                 std::fclose};
+  ASSERT_TRUE(terminal);
+  log_sink(terminal.get())(make_record("charged"));
+  char shown[512] = {};
+  const ::ssize_t size = ::read(screen, shown, sizeof shown);
+  ::close(screen);
+  ASSERT_GT(size, 0);
+  const std::string line(shown, static_cast<std::size_t>(size));
+  EXPECT_NE(line.find("charged"), std::string::npos);
+  EXPECT_NE(line.front(), '{') << line;
 }
 
 TEST(JsonSink, WritesWholeLinesEvenIfLoggersShareAStream) {

@@ -154,12 +154,63 @@ TEST(EnvironmentOptions, UseASignalsOwnEndpointAsItIs) {
 }
 
 TEST(EnvironmentOptions, UseTheGeneralEndpointAsItIsOverGrpc) {
-  for (const char* endpoint : {"http://c:4317", "c:4317", "unix:///run/otlp.sock"}) {
+  for (const char* endpoint : {"http://c:4317", "c:4317", "unix:///run/otlp.sock", "unix:otlp.sock",
+                               "dns:///c:4317", "[::1]:4317"}) {
     const TelemetryOptions options = options_from(
         {{"OTEL_EXPORTER_OTLP_ENDPOINT", endpoint}, {"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}});
     EXPECT_EQ(options.traces.exporter, ExporterKind::otlp_grpc);
     EXPECT_EQ(options.traces.endpoint, endpoint);
     EXPECT_EQ(options.logs.endpoint, endpoint);
+  }
+}
+
+TEST(EnvironmentOptions, MayDemandSecurityWhereAGrpcEndpointDoesNotSay) {
+  const auto endpoint_of = [](const char* endpoint, const char* insecure, const char* protocol) {
+    return options_from({{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", endpoint},
+                         {"OTEL_EXPORTER_OTLP_PROTOCOL", protocol},
+                         {"OTEL_EXPORTER_OTLP_INSECURE", insecure}})
+        .traces.endpoint;
+  };
+  EXPECT_EQ(endpoint_of("c:4317", "", "grpc"), "c:4317");
+  EXPECT_EQ(endpoint_of("c:4317", "false", "grpc"), "https://c:4317");
+  EXPECT_EQ(endpoint_of("c:4317", "true", "grpc"), "http://c:4317");
+  EXPECT_EQ(endpoint_of("https://c:4317", "true", "grpc"), "https://c:4317") << "it does say";
+  EXPECT_EQ(endpoint_of("unix:/run/otlp", "false", "grpc"), "unix:/run/otlp");
+  EXPECT_EQ(endpoint_of("http://c:4318", "false", "http/protobuf"), "http://c:4318");
+  EXPECT_EQ(refusal({{"OTEL_EXPORTER_OTLP_INSECURE", "maybe"}}),
+            "OTEL_EXPORTER_OTLP_INSECURE is 'maybe'; expected one of true, false");
+}
+
+TEST(EnvironmentOptions, NameTheFilesThatProveWhoAClientIs) {
+  const TelemetryOptions options =
+      options_from({{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "me.pem"},
+                    {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "me.key"},
+                    {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY", "logs.key"}});
+  EXPECT_EQ(options.traces.client_certificate, "me.pem");
+  EXPECT_EQ(options.traces.client_key, "me.key");
+  EXPECT_EQ(options.logs.client_certificate, "me.pem");
+  EXPECT_EQ(options.logs.client_key, "logs.key");
+}
+
+TEST(EnvironmentOptions, RefuseWhatIsDefinedAndNotSupported) {
+  for (const char* name :
+       {"OTEL_CONFIG_FILE", "OTEL_EXPERIMENTAL_CONFIG_FILE", "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT",
+        "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT", "OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT",
+        "OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT"}) {
+    EXPECT_EQ(refusal({{name, "7"}}),
+              std::string(name) + " is '7'; expected it to be unset: it is not supported");
+    EXPECT_EQ(refusal({{name, ""}}), "") << name;
+  }
+}
+
+TEST(EnvironmentOptions, TakeTheOneValueThatIsSupportedWhereOthersAreNot) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "cumulative"},
+      {"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram"}};
+  for (const auto& [name, value] : cases) {
+    EXPECT_EQ(refusal({{name, value}}), "");
+    EXPECT_EQ(refusal({{name, "delta"}}),
+              std::string(name) + " is 'delta'; expected " + value + ": nothing else is supported");
   }
 }
 
@@ -243,8 +294,23 @@ TEST(EnvironmentOptions, SampleEverythingByARatioThatIsNotGiven) {
 }
 
 TEST(EnvironmentOptions, IgnoreASamplersArgumentWithoutARatioToSet) {
-  EXPECT_EQ(options_from({{"OTEL_TRACES_SAMPLER_ARG", "x"}}).sampler, SamplerOptions{});
-  EXPECT_EQ(refusal({{"OTEL_TRACES_SAMPLER", "always_on"}, {"OTEL_TRACES_SAMPLER_ARG", "x"}}), "");
+  EXPECT_EQ(options_from({{"OTEL_TRACES_SAMPLER_ARG", "0.5"}}).sampler, SamplerOptions{});
+  EXPECT_EQ(options_from({{"OTEL_TRACES_SAMPLER", "always_on"}, {"OTEL_TRACES_SAMPLER_ARG", "0.5"}})
+                .sampler.ratio,
+            1);
+}
+
+TEST(EnvironmentOptions, SetTheRatioOfTheSamplerThatTheProgramChose) {
+  const TelemetryOptions defaults{.sampler = {.kind = SamplerKind::ratio, .ratio = 0.01}};
+  EXPECT_EQ(options_from({}, defaults).sampler, defaults.sampler);
+  EXPECT_EQ(options_from({{"OTEL_TRACES_SAMPLER_ARG", "0.1"}}, defaults).sampler,
+            (SamplerOptions{.kind = SamplerKind::ratio, .ratio = 0.1}));
+}
+
+TEST(EnvironmentOptions, RefuseASamplersArgumentThatIsNoRatioWhateverTheSampler) {
+  EXPECT_EQ(refusal({{"OTEL_TRACES_SAMPLER_ARG", "x"}}),
+            "OTEL_TRACES_SAMPLER_ARG is 'x'; expected a number from 0 to 1");
+  EXPECT_NE(refusal({{"OTEL_TRACES_SAMPLER", "always_on"}, {"OTEL_TRACES_SAMPLER_ARG", "x"}}), "");
 }
 
 TEST(EnvironmentOptions, LimitSpansInGeneralAndInParticular) {
@@ -337,7 +403,9 @@ TEST(EnvironmentOptions, RefuseEndpointsThatAreNone) {
         "http://[::1]x", "http://c?a=b", "http://c/#a", "http//c", " http://c"}) {
     EXPECT_NE(refusal({{"OTEL_EXPORTER_OTLP_ENDPOINT", value}}), "") << value;
   }
-  for (const char* value : {"http://", "https://c:x", "a b", "c\n"}) {
+  for (const char* value :
+       {"http://", "https://c:x", "a b", "c\n", "c", "c:", "c:x", "[::1]", "unix:", "dns:///",
+        "dns:///c", "dns://resolver/c:1", "nonsense://c:1", "ftp://c:1"}) {
     const Variables grpc = {{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"},
                             {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", value}};
     EXPECT_NE(refusal(grpc), "") << value;

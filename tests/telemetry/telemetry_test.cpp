@@ -211,6 +211,20 @@ class FloodedLog {
   Telemetry telemetry_;
 };
 
+TEST(Telemetry, LogsFromTheLevelAndAsOftenAsTheOptionsSay) {
+  std::vector<std::string> lines;
+  Telemetry telemetry({.log_level = Level::debug, .log_lines_per_second = 0}, {},
+                      {[&](const LogRecord& line) { lines.push_back(line.message); }});
+  for (int i = 0; i < 100; ++i) telemetry.logger().debug("all of them");
+  telemetry.logger().trace("below");
+  EXPECT_EQ(lines, std::vector<std::string>(100, "all of them"));
+  Telemetry quiet({.log_level = Level::error, .log_lines_per_second = 1}, {},
+                  {[&](const LogRecord& line) { lines.push_back(line.message); }});
+  lines.clear();
+  quiet.logger().warning("below");
+  EXPECT_TRUE(lines.empty());
+}
+
 TEST(Telemetry, SaysWhatWasSuppressedWhenItIsFlushed) {
   FloodedLog log;
   const std::size_t written = log.lines().size();

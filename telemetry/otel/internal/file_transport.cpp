@@ -1,12 +1,20 @@
 #include <weir/telemetry/otel/internal/transport.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <climits>
+#include <condition_variable>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <weir/telemetry/otel/internal/diagnostics.hpp>
@@ -15,44 +23,135 @@
 namespace weir::telemetry::otel {
 namespace {
 
+// Standard output is shared with the whole process, so that it cannot be made not to block.
+int opened(const std::string& path) {
+  if (path == "-") return STDOUT_FILENO;
+  const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+  const int descriptor = ::open(path.c_str(), flags, 0644);
+  if (descriptor >= 0) return descriptor;
+  throw std::invalid_argument("telemetry: file: cannot append to '" + path +
+                              "': " + std::generic_category().message(errno));
+}
+
+bool is_regular(int descriptor) noexcept {
+  struct ::stat status{};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Who writes to what is no file, and may have to wait in the middle of a line: one at a time.
+struct Turn {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_taken = false;
+};
+Turn turn;
+
 class FileTransport final : public Transport {
  public:
   explicit FileTransport(const std::string& path)
       : path_(path),
-        descriptor_(path == "-"
-                        ? STDOUT_FILENO
-                        : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) {
-    if (descriptor_ >= 0) return;
-    throw std::invalid_argument("telemetry: file: cannot append to '" + path +
-                                "': " + std::generic_category().message(errno));
-  }
+        descriptor_(opened(path)),
+        is_regular_(is_regular(descriptor_)),
+        called_(::eventfd(0, EFD_CLOEXEC)) {}
   FileTransport(const FileTransport&) = delete;
   FileTransport& operator=(const FileTransport&) = delete;
   ~FileTransport() override {
     if (descriptor_ != STDOUT_FILENO) ::close(descriptor_);
+    ::close(called_);
   }
 
-  // One write for the whole line, so that several signals can share a file.
   bool send(const google::protobuf::Message& request) override {
     const std::string line = to_json(request) + '\n';
-    std::string_view rest = line;
+    if (!begin()) return false;
+    const bool is_written = is_regular_ ? write_all(line) : write_in_turn(line);
+    end();
+    return is_written;
+  }
+
+  void shut_down(std::chrono::milliseconds within) override {
+    {
+      std::unique_lock lock(mutex_);
+      is_closed_ = true;
+      idle_.wait_for(lock, within, [this] { return !is_sending_; });
+    }
+    {
+      const std::lock_guard lock(turn.mutex);
+      gives_up_.store(true, std::memory_order_release);
+    }
+    turn.changed.notify_all();
+    ::eventfd_write(called_, 1);
+  }
+
+ private:
+  bool begin() {
+    const std::lock_guard lock(mutex_);
+    is_sending_ = !is_closed_;
+    return is_sending_;
+  }
+
+  void end() {
+    const std::lock_guard lock(mutex_);
+    is_sending_ = false;
+    idle_.notify_all();
+  }
+
+  bool gives_up() const noexcept { return gives_up_.load(std::memory_order_acquire); }
+
+  bool write_in_turn(std::string_view line) {
+    {
+      std::unique_lock lock(turn.mutex);
+      turn.changed.wait(lock, [this] { return !turn.is_taken || gives_up(); });
+      if (gives_up()) return false;
+      turn.is_taken = true;
+    }
+    const bool is_written = write_all(line);
+    {
+      const std::lock_guard lock(turn.mutex);
+      turn.is_taken = false;
+    }
+    turn.changed.notify_all();
+    return is_written;
+  }
+
+  // To a file in one piece, so that several processes can share it. Elsewhere as much as there is
+  // room for once the reader has read.
+  bool write_all(std::string_view rest) {
     while (!rest.empty()) {
-      const ::ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) {
-        complain("cannot append to '" + path_ + "': " + std::generic_category().message(errno));
-        return false;
-      }
+      if (!is_regular_ && !wait_for_room()) return refuse("nobody read it before the shutdown");
+      const std::size_t most = is_regular_ ? rest.size() : std::size_t{PIPE_BUF};
+      const ::ssize_t written = ::write(descriptor_, rest.data(), std::min(rest.size(), most));
+      if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (written < 0) return refuse(std::generic_category().message(errno));
       rest.remove_prefix(static_cast<std::size_t>(written));
     }
     return true;
   }
 
-  void shut_down(std::chrono::milliseconds) override {}
+  bool wait_for_room() noexcept {
+    ::pollfd events[] = {{descriptor_, POLLOUT, 0}, {called_, POLLIN, 0}};
+    while (!gives_up()) {
+      if (::poll(events, 2, -1) > 0 && events[0].revents != 0) return true;
+    }
+    return false;
+  }
 
- private:
-  std::string path_;
-  int descriptor_;
+  bool refuse(const std::string& reason) const noexcept {
+    complain("cannot append to '" + path_ + "': " + reason);
+    return false;
+  }
+
+  const std::string path_;
+  const int descriptor_;
+  const bool is_regular_;
+  const int called_;  // readable once `gives_up_`
+
+  // Guarded by mutex_.
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  bool is_sending_ = false;
+  bool is_closed_ = false;
+
+  std::atomic<bool> gives_up_{false};
 };
 
 }  // namespace

@@ -98,6 +98,10 @@ class HttpTransport final : public Transport {
     if (!options.certificate.empty()) {
       set(easy_, CURLOPT_CAINFO, options.certificate.c_str());
     }
+    if (!options.client_certificate.empty()) {
+      set(easy_, CURLOPT_SSLCERT, options.client_certificate.c_str());
+      set(easy_, CURLOPT_SSLKEY, options.client_key.c_str());
+    }
   }
 
   bool send(const google::protobuf::Message& request) override {

@@ -26,6 +26,9 @@ class Transport {
 /// Posts to the endpoint of the options; `path` completes the standard one.
 std::unique_ptr<Transport> http_transport(const ExportOptions& options, const std::string& path);
 
+/// Calls a method of the server that the options name.
+std::unique_ptr<Transport> grpc_transport(const ExportOptions& options, const std::string& method);
+
 /// Appends lines of JSON. Throws `std::invalid_argument` if the file cannot be opened.
 std::unique_ptr<Transport> file_transport(const ExportOptions& options);
 

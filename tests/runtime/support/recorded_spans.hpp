@@ -17,10 +17,12 @@ namespace weir::testing {
 /// A telemetry whose spans stay in this process.
 class RecordedSpans {
  public:
-  explicit RecordedSpans(telemetry::TelemetryOptions options = {}) {
+  explicit RecordedSpans(telemetry::TelemetryOptions options = {},
+                         std::vector<telemetry::LogSink> sinks = {}) {
     telemetry::Exporters exporters;
     exporters.spans = std::make_unique<Exporter>(store_);
-    telemetry_ = std::make_unique<telemetry::Telemetry>(std::move(options), std::move(exporters));
+    telemetry_ = std::make_unique<telemetry::Telemetry>(std::move(options), std::move(exporters),
+                                                        std::move(sinks));
   }
 
   telemetry::Telemetry* telemetry() const noexcept { return telemetry_.get(); }

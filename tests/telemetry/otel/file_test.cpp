@@ -1,16 +1,22 @@
 #include <weir/telemetry/otel/exporters.hpp>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 #include <opentelemetry/proto/collector/logs/v1/logs_service.pb.h>
 #include <opentelemetry/proto/collector/metrics/v1/metrics_service.pb.h>
 #include <opentelemetry/proto/collector/trace/v1/trace_service.pb.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <weir/tests/telemetry/otel/support/otlp_decode.hpp>
 #include <weir/tests/telemetry/otel/support/samples.hpp>
@@ -19,6 +25,7 @@ namespace weir::telemetry::otel {
 namespace {
 
 namespace collector = opentelemetry::proto::collector;
+using namespace std::chrono_literals;
 
 class OtlpFile : public testing::Test {
  protected:
@@ -152,6 +159,70 @@ TEST_F(OtlpFile, IsStandardOutputForADash) {
   }
   const std::string printed = testing::internal::GetCapturedStdout();
   EXPECT_NE(printed.find(R"("name":"Account Deposit")"), std::string::npos) << printed;
+}
+
+/// A pipe that a test may read, or not.
+class OtlpPipe : public OtlpFile {
+ protected:
+  OtlpPipe() {
+    std::remove(path_.c_str());  // of a run that was killed
+    EXPECT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  }
+
+  int open_reader() const { return ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); }
+  void fill() const {
+    const int writer = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const std::string much(4096, ' ');
+    while (::write(writer, much.data(), much.size()) > 0) {
+    }
+    ::close(writer);
+  }
+};
+
+TEST_F(OtlpPipe, ThatNobodyReadsIsGivenUpAtTheShutdown) {
+  const int reader = open_reader();
+  fill();
+  auto exporters = make_exporters(options());
+  const auto export_plain = [&] { return exporters.spans->export_batch(std::array{plain_span()}); };
+  const auto export_log = [&] { return exporters.logs->export_batch(std::array{rich_log()}); };
+  auto first = std::async(std::launch::async, export_plain);
+  auto second = std::async(std::launch::async, export_log);
+  exporters.logs->shut_down(1ms);
+  EXPECT_FALSE(second.get()) << "whether it was its turn or not";
+  exporters.spans->shut_down(1ms);
+  EXPECT_FALSE(first.get());
+  EXPECT_FALSE(export_plain()) << "it is over";
+  ::close(reader);
+}
+
+TEST_F(OtlpPipe, GetsWholeLinesHoweverLongTheyAre) {
+  const int reader = open_reader();
+  auto exporters = make_exporters(options());
+  const std::vector<SpanRecord> many(500, rich_span());
+  auto spans = std::async(std::launch::async, [&] { return exporters.spans->export_batch(many); });
+  const std::vector<LogRecord> logged(500, rich_log());
+  auto logs = std::async(std::launch::async, [&] { return exporters.logs->export_batch(logged); });
+  std::string read;
+  while (std::ranges::count(read, '\n') < 2) {
+    std::array<char, 4096> piece{};
+    ::pollfd event{reader, POLLIN, 0};
+    ASSERT_EQ(::poll(&event, 1, 60'000), 1);
+    const ::ssize_t got = ::read(reader, piece.data(), piece.size());
+    if (got > 0) read.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  EXPECT_TRUE(spans.get() && logs.get());
+  const std::size_t end = read.find('\n');
+  for (const std::string& line : {read.substr(0, end), read.substr(end + 1)}) {
+    EXPECT_TRUE(line.starts_with("{\"resource")) << line.substr(0, 100);
+    for (const char* other : {"{\"resourceSpans", "{\"resourceLogs"}) {
+      EXPECT_EQ(line.find(other, 1), std::string::npos) << other;
+    }
+  }
+  ::close(reader);
+}
+
+TEST_F(OtlpPipe, WithoutAReaderStopsTheStart) {
+  EXPECT_THROW(static_cast<void>(make_exporters(options())), std::invalid_argument);
 }
 
 TEST(Console, PrintsEachSignal) {

@@ -294,15 +294,6 @@ TEST(OtlpHttp, CompressesIfTheOptionsSaySo) {
   EXPECT_EQ(received[99].span.name, "Account Deposit");
 }
 
-TEST(OtlpHttp, RefusesACertificateThatIsNotThere) {
-  OtlpReceiver collector;
-  auto options = collector.options();
-  options.traces.endpoint.replace(0, 4, "https");
-  options.traces.certificate = "/no/such/certificate.pem";
-  auto exporters = make_exporters(options);
-  EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
-}
-
 TEST(OtlpHttp, RefusesAnEndpointThatIsNoAddress) {
   for (const char* endpoint : {"nonsense", "ftp://localhost/", "http://", "file:///etc/hosts"}) {
     TelemetryOptions options;

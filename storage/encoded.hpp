@@ -14,6 +14,9 @@ namespace weir::storage {
 /// A key or a value as it is stored, for who has many kinds of them and reads and writes all of
 /// them in the same way. Who uses it encodes with the codec of its type.
 struct Encoded {
+  /// For `Transaction::put`, which takes the bytes of such keys and values as they are.
+  static constexpr bool is_encoded = true;
+
   std::string bytes = {};
 
   friend bool operator==(const Encoded&, const Encoded&) = default;

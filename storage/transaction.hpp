@@ -60,6 +60,19 @@ class Transaction {
            const std::type_identity_t<V>& value) {
     put_encoded(space, internal::WriteKind::state, key, value);
   }
+  /// The same for keys and values that are bytes already: `encoded.hpp`.
+  template <class K, class V>
+    requires(K::is_encoded && V::is_encoded)
+  void put(const StateSpace<K, V>& space, std::string_view key, std::string_view value) {
+    assign_key(space, key);
+    write(space, internal::WriteKind::state, key_, value);
+  }
+  template <class K, class V>
+    requires(K::is_encoded && V::is_encoded)
+  void remove(const StateSpace<K, V>& space, std::string_view key) {
+    assign_key(space, key);
+    write(space, internal::WriteKind::state, key_, std::nullopt);
+  }
   /// Removing what is not there is no mistake, and no change.
   template <class K, class V>
   void remove(const RowSpace<K, V>& space, const std::type_identity_t<K>& key) {
@@ -133,6 +146,11 @@ class Transaction {
   void encode(const Space& space, const typename Space::KeyType& key) {
     key_.clear();
     internal::append_space_key(space, key, key_);
+  }
+  void assign_key(const internal::SpaceHandle& space, std::string_view bytes) {
+    key_.clear();
+    internal::append_big_endian(space.id(), key_);
+    key_.append(bytes);
   }
   template <class Space, class V>
   void put_encoded(const Space& space, internal::WriteKind kind, const typename Space::KeyType& key,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +31,11 @@ namespace weir::storage {
 ///     static bool decode(std::string_view& in, V& value);     // takes what encode appended
 ///     static std::string signature();                         // names the bytes: `[(text,i64?)]`
 ///
+/// It may have two more, by which structs of such values are encoded in one go:
+///
+///     static std::size_t size_max(const V& value);        // bytes that `encode` appends at most
+///     static char* write(const V& value, char* to);       // the same bytes; gives their end
+///
 /// `decode` accepts only what `encode` produces, and leaves `in` where it failed; it never trusts a
 /// length that it read. A store refuses to open a space whose values have another signature than
 /// those it holds.
@@ -46,6 +52,13 @@ template <class V>
 concept Value = !requires { requires ValueCodec<V>::is_missing; };
 
 namespace internal {
+
+/// A type whose codec writes where there is room already.
+template <class V>
+concept DirectValue = requires(const V& value, char* to) {
+  { ValueCodec<V>::size_max(value) } -> std::same_as<std::size_t>;
+  { ValueCodec<V>::write(value, to) } -> std::same_as<char*>;
+};
 
 template <class V>
 struct RequireValue {
@@ -68,6 +81,11 @@ struct ValueCodec {
 template <>
 struct ValueCodec<bool> {
   static void encode(bool value, std::string& out) { out.push_back(value ? '\1' : '\0'); }
+  static std::size_t size_max(bool) noexcept { return 1; }
+  static char* write(bool value, char* to) noexcept {
+    *to = value ? '\1' : '\0';
+    return to + 1;
+  }
   static bool decode(std::string_view& in, bool& value) { return internal::take_bool(in, value); }
   static std::string signature() { return "bool"; }
 };
@@ -82,6 +100,19 @@ struct ValueCodec<V> {
       internal::append_varint(internal::zigzag(value), out);
     } else {
       internal::append_varint(value, out);
+    }
+  }
+  static std::size_t size_max(V) noexcept {
+    return sizeof(V) == 1 ? 1 : internal::varint_bytes_max;
+  }
+  static char* write(V value, char* to) noexcept {
+    if constexpr (sizeof(V) == 1) {
+      *to = static_cast<char>(value);
+      return to + 1;
+    } else if constexpr (std::is_signed_v<V>) {
+      return internal::write_varint(internal::zigzag(value), to);
+    } else {
+      return internal::write_varint(value, to);
     }
   }
   static bool decode(std::string_view& in, V& value) {
@@ -109,6 +140,16 @@ struct ValueCodec<V> {
   static constexpr bool is_missing = !Value<Underlying>;
   static void encode(V value, std::string& out) {
     ValueCodec<Underlying>::encode(static_cast<Underlying>(value), out);
+  }
+  static std::size_t size_max(V) noexcept
+    requires(!is_missing)
+  {
+    return ValueCodec<Underlying>::size_max({});
+  }
+  static char* write(V value, char* to) noexcept
+    requires(!is_missing)
+  {
+    return ValueCodec<Underlying>::write(static_cast<Underlying>(value), to);
   }
   static bool decode(std::string_view& in, V& value) {
     Underlying number{};
@@ -151,6 +192,12 @@ struct ValueCodec<std::string> {
   static void encode(std::string_view value, std::string& out) {
     internal::append_sized(value, out);
   }
+  static std::size_t size_max(std::string_view value) noexcept {
+    return internal::varint_bytes_max + value.size();
+  }
+  static char* write(std::string_view value, char* to) noexcept {
+    return internal::write_sized(value, to);
+  }
   static bool decode(std::string_view& in, std::string& value) {
     std::string_view text;
     if (!internal::take_sized(in, text)) return false;
@@ -165,6 +212,12 @@ template <>
 struct ValueCodec<std::vector<std::byte>> {
   static void encode(const std::vector<std::byte>& value, std::string& out) {
     internal::append_sized(internal::as_text(value), out);
+  }
+  static std::size_t size_max(const std::vector<std::byte>& value) noexcept {
+    return internal::varint_bytes_max + value.size();
+  }
+  static char* write(const std::vector<std::byte>& value, char* to) noexcept {
+    return internal::write_sized(internal::as_text(value), to);
   }
   static bool decode(std::string_view& in, std::vector<std::byte>& value) {
     std::string_view bytes;
@@ -182,6 +235,11 @@ struct ValueCodec<std::array<B, Size>> {
   static void encode(const std::array<B, Size>& value, std::string& out) {
     out.append(reinterpret_cast<const char*>(value.data()), Size);
   }
+  static std::size_t size_max(const std::array<B, Size>&) noexcept { return Size; }
+  static char* write(const std::array<B, Size>& value, char* to) noexcept {
+    std::memcpy(to, value.data(), Size);
+    return to + Size;
+  }
   static bool decode(std::string_view& in, std::array<B, Size>& value) {
     if (in.size() < Size) return false;
     for (std::size_t i = 0; i < Size; ++i) value[i] = static_cast<B>(in[i]);
@@ -196,6 +254,12 @@ template <internal::TickCount Rep, class Period>
 struct ValueCodec<std::chrono::duration<Rep, Period>> {
   static void encode(std::chrono::duration<Rep, Period> value, std::string& out) {
     ValueCodec<std::int64_t>::encode(value.count(), out);
+  }
+  static std::size_t size_max(std::chrono::duration<Rep, Period>) noexcept {
+    return internal::varint_bytes_max;
+  }
+  static char* write(std::chrono::duration<Rep, Period> value, char* to) noexcept {
+    return ValueCodec<std::int64_t>::write(value.count(), to);
   }
   static bool decode(std::string_view& in, std::chrono::duration<Rep, Period>& value) {
     std::string_view rest = in;
@@ -215,6 +279,12 @@ struct ValueCodec<std::chrono::sys_time<std::chrono::duration<Rep, Period>>> {
   static void encode(std::chrono::sys_time<Duration> value, std::string& out) {
     ValueCodec<Duration>::encode(value.time_since_epoch(), out);
   }
+  static std::size_t size_max(std::chrono::sys_time<Duration>) noexcept {
+    return internal::varint_bytes_max;
+  }
+  static char* write(std::chrono::sys_time<Duration> value, char* to) noexcept {
+    return ValueCodec<Duration>::write(value.time_since_epoch(), to);
+  }
   static bool decode(std::string_view& in, std::chrono::sys_time<Duration>& value) {
     Duration since{};
     if (!ValueCodec<Duration>::decode(in, since)) return false;
@@ -232,6 +302,17 @@ struct ValueCodec<std::optional<V>> {
     out.push_back(value ? '\1' : '\0');
     if (value) ValueCodec<V>::encode(*value, out);
   }
+  static std::size_t size_max(const std::optional<V>& value) noexcept
+    requires internal::DirectValue<V>
+  {
+    return value ? 1 + ValueCodec<V>::size_max(*value) : 1;
+  }
+  static char* write(const std::optional<V>& value, char* to) noexcept
+    requires internal::DirectValue<V>
+  {
+    *to++ = value ? '\1' : '\0';
+    return value ? ValueCodec<V>::write(*value, to) : to;
+  }
   static bool decode(std::string_view& in, std::optional<V>& value) {
     bool has_value = false;
     if (!internal::take_bool(in, has_value)) return false;
@@ -248,12 +329,41 @@ struct ValueCodec<V> {
   static constexpr bool is_missing = []<class... Ts>(internal::TypeList<Ts...>) {
     return !(Value<Ts> && ...);
   }(internal::Components<V>());
+  template <class... Ts>
+  static constexpr bool is_direct(internal::TypeList<Ts...>) {
+    return (internal::DirectValue<Ts> && ...);
+  }
   static void encode(const V& value, std::string& out) {
-    internal::apply_components(
-        [&]<class... Ts>(const Ts&... components) {
-          (ValueCodec<Ts>::encode(components, out), ...);
+    if constexpr (internal::DirectValue<V>) {
+      const std::size_t before = out.size();
+      out.resize(before + size_max(value));
+      out.resize(static_cast<std::size_t>(write(value, out.data() + before) - out.data()));
+    } else {
+      internal::apply_components(
+          [&]<class... Ts>(const Ts&... components) {
+            (ValueCodec<Ts>::encode(components, out), ...);
+          },
+          value);
+    }
+  }
+  static std::size_t size_max(const V& value) noexcept
+    requires(is_direct(internal::Components<V>()))
+  {
+    return internal::apply_components(
+        []<class... Ts>(const Ts&... components) {
+          return (ValueCodec<Ts>::size_max(components) + ...);
         },
         value);
+  }
+  static char* write(const V& value, char* to) noexcept
+    requires(is_direct(internal::Components<V>()))
+  {
+    internal::apply_components(
+        [&]<class... Ts>(const Ts&... components) {
+          ((to = ValueCodec<Ts>::write(components, to)), ...);
+        },
+        value);
+    return to;
   }
   static bool decode(std::string_view& in, V& value) {
     // Of a type that contains itself, bytes would decide how deep the stack goes. Whether it is a
@@ -277,6 +387,20 @@ struct ValueCodec<std::vector<V>> {
   static void encode(const std::vector<V>& value, std::string& out) {
     internal::append_varint(value.size(), out);
     for (const V& item : value) ValueCodec<V>::encode(item, out);
+  }
+  static std::size_t size_max(const std::vector<V>& value) noexcept
+    requires internal::DirectValue<V>
+  {
+    std::size_t size = internal::varint_bytes_max;
+    for (const V& item : value) size += ValueCodec<V>::size_max(item);
+    return size;
+  }
+  static char* write(const std::vector<V>& value, char* to) noexcept
+    requires internal::DirectValue<V>
+  {
+    to = internal::write_varint(value.size(), to);
+    for (const V& item : value) to = ValueCodec<V>::write(item, to);
+    return to;
   }
   static bool decode(std::string_view& in, std::vector<V>& value) {
     std::uint64_t count = 0;
@@ -305,6 +429,24 @@ struct ValueCodec<std::map<K, V>> {
       ValueCodec<K>::encode(key, out);
       ValueCodec<V>::encode(mapped, out);
     }
+  }
+  static std::size_t size_max(const std::map<K, V>& value) noexcept
+    requires(internal::DirectValue<K> && internal::DirectValue<V>)
+  {
+    std::size_t size = internal::varint_bytes_max;
+    for (const auto& [key, mapped] : value) {
+      size += ValueCodec<K>::size_max(key) + ValueCodec<V>::size_max(mapped);
+    }
+    return size;
+  }
+  static char* write(const std::map<K, V>& value, char* to) noexcept
+    requires(internal::DirectValue<K> && internal::DirectValue<V>)
+  {
+    to = internal::write_varint(value.size(), to);
+    for (const auto& [key, mapped] : value) {
+      to = ValueCodec<V>::write(mapped, ValueCodec<K>::write(key, to));
+    }
+    return to;
   }
   static bool decode(std::string_view& in, std::map<K, V>& value) {
     std::uint64_t count = 0;

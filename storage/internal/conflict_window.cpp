@@ -7,12 +7,14 @@ namespace weir::storage::internal {
 
 void ConflictWindow::Writes::reserve(std::size_t keys, std::size_t bytes) {
   ends_.reserve(keys);
+  hashes_.reserve(keys);
   bytes_.reserve(bytes);
 }
 
 void ConflictWindow::Writes::add(std::string_view key) {
   bytes_.append(key);
   ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+  hashes_.push_back(hash(key));
 }
 
 std::string_view ConflictWindow::Writes::operator[](std::size_t index) const noexcept {
@@ -36,7 +38,7 @@ bool ConflictWindow::Writes::has_within(std::string_view begin,
 }
 
 void ConflictWindow::add(Version version, Writes writes) {
-  for (std::size_t i = 0; i < writes.size(); ++i) last_writes_.set(hash(writes[i]), version);
+  for (std::size_t i = 0; i < writes.size(); ++i) last_writes_.set(writes.hash_at(i), version);
   keys_ += writes.size();
   commits_.push_back({version, std::move(writes)});
   while (keys_ > keys_max_ && commits_.size() > 1) forget_oldest();
@@ -49,7 +51,7 @@ void ConflictWindow::forget_until(Version version) {
 void ConflictWindow::forget_oldest() {
   const Entry& oldest = commits_.front();
   for (std::size_t i = 0; i < oldest.writes.size(); ++i)
-    last_writes_.forget(hash(oldest.writes[i]), oldest.version);
+    last_writes_.forget(oldest.writes.hash_at(i), oldest.version);
   keys_ -= oldest.writes.size();
   floor_ = oldest.version;
   commits_.pop_front();

@@ -34,11 +34,13 @@ class ConflictWindow {
 
     std::size_t size() const noexcept { return ends_.size(); }
     std::string_view operator[](std::size_t index) const noexcept;
+    std::uint64_t hash_at(std::size_t index) const noexcept { return hashes_[index]; }
     bool has_within(std::string_view begin, std::string_view end) const noexcept;
 
    private:
     std::string bytes_;
     std::vector<std::uint32_t> ends_;
+    std::vector<std::uint64_t> hashes_;  // which are needed twice
   };
   void add(Version version, Writes writes);
   /// Nobody who began before or at `version` will ask any more.

@@ -153,7 +153,9 @@ std::unique_ptr<CommitRequest> TransactionState::make_request() {
   request->ranges = std::move(ranges_);
   request->read_spaces = std::move(read_spaces_);
   request->drops = std::move(drops_);
-  request->sorted_keys.reserve(writes_.size(), bytes_);
+  std::size_t key_bytes = 0;
+  writes_.visit_keys([&](std::string_view key) { key_bytes += key.size(); });
+  request->sorted_keys.reserve(writes_.size(), key_bytes);
   writes_.visit_keys([&](std::string_view key) { request->sorted_keys.add(key); });
   request->bytes = writes_.bytes();
   request->writes = writes_.take();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,13 @@ namespace weir::storage::internal {
 
 /// Seven bits in each byte, the lowest first; all but the last byte have their high bit set.
 void append_varint(std::uint64_t number, std::string& out);
+inline constexpr std::size_t varint_bytes_max = 10;
+/// Writes the same bytes where there is room for them; gives their end.
+inline char* write_varint(std::uint64_t number, char* to) noexcept {
+  for (; number >= 0x80; number >>= 7) *to++ = static_cast<char>(number | 0x80);
+  *to++ = static_cast<char>(number);
+  return to;
+}
 bool take_long_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number);
 /// Refuses what is longer than it need be, or larger than `max`.
 inline bool take_varint(std::string_view& in, std::uint64_t max, std::uint64_t& number) {
@@ -33,6 +41,12 @@ constexpr std::int64_t unzigzag(std::uint64_t number) noexcept {
 
 /// The length as a varint, and the bytes.
 void append_sized(std::string_view bytes, std::string& out);
+inline char* write_sized(std::string_view bytes, char* to) noexcept {
+  to = write_varint(bytes.size(), to);
+  // Text may have nowhere to be copied from.
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
 bool take_sized(std::string_view& in, std::string_view& bytes);
 
 inline std::string_view as_text(const std::vector<std::byte>& bytes) {

@@ -76,6 +76,30 @@ TEST(Value, ContainersHoldCountsAndItems) {
   EXPECT_EQ(hex(Choice(5)), "020a");
 }
 
+/// Behind what is there already.
+template <class... Vs>
+void expect_parts_in_order(const Vs&... parts) {
+  std::string expected = "before";
+  (ValueCodec<Vs>::encode(parts, expected), ...);
+  std::string together = "before";
+  ValueCodec<std::tuple<Vs...>>::encode(std::tuple(parts...), together);
+  EXPECT_EQ(together, expected);
+}
+
+TEST(Value, StructsAreTheirPartsHoweverLongTheseAre) {
+  static_assert(internal::DirectValue<OrderKey> && !internal::DirectValue<Choice>);
+  expect_parts_in_order(std::numeric_limits<std::uint64_t>::max(),
+                        std::numeric_limits<std::int64_t>::min(), std::int8_t{-1}, true);
+  expect_parts_in_order(std::chrono::nanoseconds::min(),
+                        std::chrono::sys_time<std::chrono::microseconds>::max(), testing::Balance{},
+                        std::array<std::uint8_t, 2>{1, 255});
+  expect_parts_in_order(""s, std::string(300, 'x'), Bytes(200, std::byte{7}), Bytes());
+  expect_parts_in_order(std::optional<std::string>(), std::optional(std::optional("a"s)),
+                        std::vector{true, false}, std::vector{OrderKey{"a", -1}, OrderKey{}},
+                        std::map<std::string, std::vector<int>>{{"b", {-1, 1'000'000}}, {"", {}}});
+  expect_parts_in_order("a"s, Choice("b"), 1.5, OrderKey{"c", 1});
+}
+
 TEST(Value, SignatureNamesTheBytes) {
   EXPECT_EQ(ValueCodec<std::uint64_t>::signature(), "u64");
   EXPECT_EQ(ValueCodec<testing::Balance>::signature(), "i16");

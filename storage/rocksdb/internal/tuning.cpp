@@ -28,6 +28,7 @@ struct Role {
   std::size_t write_buffer_part;  // of the memory budget
   std::size_t block_bytes;
   bool has_filter;  // for families in which single keys are looked up, and may be missing
+  bool is_appended = false;  // keys come in order
 };
 
 constexpr Role role_of(Family family) noexcept {
@@ -36,7 +37,7 @@ constexpr Role role_of(Family family) noexcept {
     case Family::rows: return {8, 8 * kibibyte, true};
     case Family::history: return {16, 16 * kibibyte, false};
     // Appended to and read in order: large blocks cost nothing and pack better.
-    case Family::log: return {8, 32 * kibibyte, false};
+    case Family::log: return {8, 32 * kibibyte, false, true};
     case Family::state: return {4, 8 * kibibyte, true};
     case Family::checkpoints: return {256, 4 * kibibyte, true};
   }
@@ -92,6 +93,11 @@ std::shared_ptr<::rocksdb::TableFactory> make_table_factory(
     options.memtable_prefix_bloom_size_ratio = 0.05;
   }
   options.compression = best_compression();
+  // Files that come from memory are soon merged with others: packing them would be done twice. What
+  // is appended is never merged: its files move to another level as they are.
+  if (!role.is_appended) {
+    options.compression_per_level = {::rocksdb::kNoCompression, options.compression};
+  }
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = std::clamp(budget / 4, 4 * mebibyte, 64 * mebibyte);
   options.max_bytes_for_level_base = 4 * options.target_file_size_base;

@@ -1,62 +1,15 @@
 #include <weir/flow/data/change_batch.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
+#include <weir/flow/data/internal/equal_rows.hpp>
+#include <weir/flow/data/internal/select_rows.hpp>
 #include <weir/runtime/check.hpp>
 
 namespace weir::flow::data {
 namespace {
-
-constexpr std::uint32_t no_row = ~std::uint32_t{0};
-
-/// Finds the first row equal to another one.
-class FirstRows {
- public:
-  /// `codes` has a number for each row, the same for equal ones. Others that have it too are told
-  /// apart one by one, `alike_max` times in all.
-  FirstRows(const Columns& columns, std::span<const std::uint64_t> codes, std::size_t alike_max)
-      : columns_(columns),
-        codes_(codes),
-        alike_left_(alike_max),
-        bits_(std::bit_width(codes.size() * 3 / 2 + 1)),
-        slots_(std::size_t{1} << bits_, no_row) {}
-
-  /// The row itself, if no equal one was asked for before. `no_row` if too many are alike.
-  std::uint32_t first_like(std::uint32_t row) noexcept {
-    const std::uint64_t code = codes_[row];
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t slot = code * 0x9E3779B97F4A7C15 >> (64 - bits_);; slot = (slot + 1) & mask) {
-      const std::uint32_t other = slots_[slot];
-      if (other == no_row) return slots_[slot] = row;
-      if (codes_[other] != code) continue;
-      if (equal_rows(columns_, other, columns_, row)) return other;
-      if (alike_left_-- == 0) return no_row;
-    }
-  }
-
- private:
-  const Columns& columns_;
-  std::span<const std::uint64_t> codes_;
-  std::size_t alike_left_;
-  std::size_t bits_;
-  std::vector<std::uint32_t> slots_;
-};
-
-/// The weights of equal rows at the first of them, zero at the others. False if too many are alike.
-bool sum_equal(std::span<const Weight> weights, FirstRows first, std::vector<Weight>& sums) {
-  sums.assign(weights.begin(), weights.end());
-  for (std::uint32_t row = 0; row < weights.size(); ++row) {
-    const std::uint32_t place = first.first_like(row);
-    if (place == row) continue;
-    if (place == no_row) return false;
-    sums[place] += weights[row];
-    sums[row] = 0;
-  }
-  return true;
-}
 
 /// The numbers of a column that are its codes as they are; none if it has others.
 std::span<const std::uint64_t> numbers_of(const Column& column) {
@@ -78,6 +31,25 @@ Columns take_rows(const Columns& columns, std::span<const std::uint32_t> rows) {
     taken.push_back(std::make_shared<const Column>(column->take(rows)));
   }
   return taken;
+}
+
+Columns without_rows(const Columns& columns, std::span<const std::uint32_t> rows) {
+  Columns left;
+  left.reserve(columns.size());
+  for (const ColumnRef& column : columns) {
+    left.push_back(std::make_shared<const Column>(column->without(rows)));
+  }
+  return left;
+}
+
+/// The rows whose weight is zero, or is not, in order.
+template <bool AreZero>
+Values<std::uint32_t> select_weights(std::span<const Weight> weights) {
+  Values<std::uint32_t> rows(weights.size());
+  rows.resize(internal::select_rows(
+      weights.size(), rows.data(),
+      [from = weights.data()](std::uint32_t row) { return (from[row] == 0) == AreZero; }));
+  return rows;
 }
 
 }  // namespace
@@ -120,9 +92,9 @@ ChangeBatch ChangeBatch::with_columns(SchemaRef schema, Columns columns) const {
 }
 
 ChangeBatch ChangeBatch::take(std::span<const std::uint32_t> rows) const {
-  std::vector<Weight> weights;
-  weights.reserve(rows.size());
-  for (const std::uint32_t row : rows) weights.push_back((*weights_)[row]);
+  std::vector<Weight> weights(rows.size());
+  for (std::size_t place = 0; place < rows.size(); ++place)
+    weights[place] = (*weights_)[rows[place]];
   ChangeBatch taken(schema_, take_rows(columns_, rows), std::move(weights));
   taken.version = version;
   taken.origin = origin;
@@ -149,7 +121,7 @@ ChangeBatch ChangeBatch::negated() const {
 /// Equal rows have equal keys, which take less to compare. But a key may have changed often.
 std::vector<Weight> ChangeBatch::sums() const {
   constexpr std::size_t versions_of_a_key = 8;
-  std::vector<Weight> sums;
+  std::vector<Weight> sums = *weights_;
   std::vector<std::uint64_t> hashes;
   Columns key;
   for (const std::size_t column : schema_->primary_key()) key.push_back(columns_[column]);
@@ -160,11 +132,12 @@ std::vector<Weight> ChangeBatch::sums() const {
       codes = hashes;
     }
     const std::size_t alike_max = size() * versions_of_a_key;
-    if (sum_equal(*weights_, FirstRows(columns_, codes, alike_max), sums)) return sums;
+    if (internal::sum_equal_rows({columns_, codes, alike_max}, sums)) return sums;
+    sums = *weights_;
   }
   hash_rows(columns_, size(), hashes);
   constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-  check(sum_equal(*weights_, FirstRows(columns_, hashes, unlimited), sums),
+  check(internal::sum_equal_rows({columns_, hashes, unlimited}, sums),
         "rows are told apart by all of their columns");
   return sums;
 }
@@ -172,19 +145,19 @@ std::vector<Weight> ChangeBatch::sums() const {
 ChangeBatch ChangeBatch::consolidated() const {
   if (is_consolidated_) return *this;
   std::vector<Weight> sums = this->sums();
+  const Values<std::uint32_t> gone = select_weights<true>(sums);
   ChangeBatch batch = *this;
-  if (std::ranges::find(sums, 0) != sums.end()) {
-    std::vector<std::uint32_t> kept(size());
-    std::size_t count = 0;
-    // Writes each row, and keeps it only if something is left: no branch to be guessed wrong.
-    for (std::uint32_t row = 0; row < sums.size(); ++row) {
-      kept[count] = row;
-      sums[count] = sums[row];
-      count += sums[row] != 0 ? 1 : 0;
-    }
-    kept.resize(count);
-    sums.resize(count);
-    batch = ChangeBatch(schema_, take_rows(columns_, kept), std::move(sums));
+  if (!gone.empty()) {
+    // What is between few rows that go is copied as it lies there.
+    const bool are_few = gone.size() <= size() / 8;
+    Columns columns =
+        are_few ? without_rows(columns_, gone) : take_rows(columns_, select_weights<false>(sums));
+    Weight* to = sums.data();
+    for_each_run(size(), gone, [&](std::size_t from, std::size_t rows) {
+      to = std::copy_n(sums.data() + from, rows, to);
+    });
+    sums.resize(static_cast<std::size_t>(to - sums.data()));
+    batch = ChangeBatch(schema_, std::move(columns), std::move(sums));
     batch.version = version;
     batch.origin = origin;
   }

@@ -46,6 +46,8 @@ class ChangeBatch {
   ChangeBatch consolidated() const;
   /// Who made it knows that no two of its rows are equal, and no weight is zero.
   void note_consolidated() noexcept { is_consolidated_ = true; }
+  /// Whether that is known.
+  bool is_consolidated() const noexcept { return is_consolidated_; }
 
   /// The commit that made these changes.
   storage::Version version = {};

@@ -14,27 +14,25 @@ constexpr std::uint64_t null_hash = 0x9E3779B97F4A7C15;
 
 /// Spreads every bit of a number over all of them.
 constexpr std::uint64_t mix(std::uint64_t number) noexcept {
-  number ^= number >> 32;
-  number *= 0xD6E8FEB86659FD93;
-  number ^= number >> 32;
-  number *= 0xD6E8FEB86659FD93;
-  return number ^ number >> 32;
+  const UInt128 product = static_cast<UInt128>(number) * 0xD6E8FEB86659FD93;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+/// Need not be spread.
 template <class T>
 std::uint64_t hash_value(const T& value) noexcept {
   if constexpr (std::is_same_v<T, double>) {
-    if (std::isnan(value)) return mix(0x7FF8000000000000);
-    return mix(std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value));
+    if (std::isnan(value)) return 0x7FF8000000000000;
+    return std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);
   } else if constexpr (std::is_same_v<T, Int128>) {
-    return mix(static_cast<std::uint64_t>(value) ^ mix(static_cast<std::uint64_t>(value >> 64)));
+    return static_cast<std::uint64_t>(value) ^ mix(static_cast<std::uint64_t>(value >> 64));
   } else if constexpr (std::is_same_v<T, Uuid>) {
     const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(value.bytes);
-    return mix(halves[0] ^ mix(halves[1]));
+    return halves[0] ^ mix(halves[1]);
   } else if constexpr (std::is_same_v<T, std::string_view>) {
-    return mix(std::hash<std::string_view>()(value));
+    return std::hash<std::string_view>()(value);
   } else {
-    return mix(static_cast<std::uint64_t>(value));
+    return static_cast<std::uint64_t>(value);
   }
 }
 
@@ -60,7 +58,7 @@ void hash_column(const Column& column, std::span<std::uint64_t> hashes) {
   visit_kind(column.type().kind, [&](auto kind) {
     with_values<StoredType<kind()>>(column, [&](const auto& values) {
       const auto add = [&](std::size_t row, std::uint64_t hash) {
-        hashes[row] = mix(hashes[row] * 31 + hash);
+        hashes[row] = mix(hashes[row] ^ hash);
       };
       if (!column.has_nulls()) {
         for (std::size_t row = 0; row < hashes.size(); ++row) add(row, hash_value(values[row]));
@@ -70,6 +68,16 @@ void hash_column(const Column& column, std::span<std::uint64_t> hashes) {
         add(row, column.is_null(row) ? null_hash : hash_value(values[row]));
     });
   });
+}
+
+/// Several rows in each turn of the loop, which would take as long as one of them.
+template <class T>
+void gather(const T* from, std::span<const std::uint32_t> rows, T* to) {
+  constexpr std::size_t step = 8;
+  std::size_t place = 0;
+  for (; place + step <= rows.size(); place += step)
+    for (std::size_t next = 0; next < step; ++next) to[place + next] = from[rows[place + next]];
+  for (; place < rows.size(); ++place) to[place] = from[rows[place]];
 }
 
 /// What a column of the kind stores for a value of that kind.
@@ -124,6 +132,14 @@ void Nulls::add_first(std::size_t rows) {
   if (rows % 64 != 0) words_[rows / 64] |= (std::uint64_t{1} << (rows % 64)) - 1;
 }
 
+void Strings::append(const Strings& other, std::size_t from, std::size_t rows) {
+  const std::size_t begin = from == 0 ? 0 : other.ends_[from - 1];
+  const std::size_t end = rows == 0 ? begin : other.ends_[from + rows - 1];
+  const std::size_t moved = characters_.size() - begin;  // wraps around, and back again
+  characters_.append(other.characters_, begin, end - begin);
+  for (std::size_t row = from; row < from + rows; ++row) ends_.push_back(other.ends_[row] + moved);
+}
+
 Column::Column(DataType type) : type_(type), content_(make_content(type.kind)) {}
 
 Column::Content Column::make_content(Kind kind) {
@@ -132,7 +148,7 @@ Column::Content Column::make_content(Kind kind) {
     if constexpr (std::is_same_v<T, std::string_view>) {
       return Strings();
     } else {
-      return std::vector<T>();
+      return Values<T>();
     }
   });
 }
@@ -190,9 +206,7 @@ Column Column::take(std::span<const std::uint32_t> rows) const {
       taken.reserve(rows.size());
       for (const std::uint32_t row : rows) taken.push<T>(strings()[row]);
     } else {
-      const T* from = values<T>().data();
-      T* to = taken.resize<T>(rows.size()).data();
-      for (const std::uint32_t row : rows) *to++ = from[row];
+      gather(values<T>().data(), rows, taken.resize<T>(rows.size()).data());
     }
   });
   if (!has_nulls()) return taken;
@@ -200,6 +214,33 @@ Column Column::take(std::span<const std::uint32_t> rows) const {
     if (is_null(rows[i])) taken.nulls_.add(i);
   }
   return taken;
+}
+
+Column Column::without(std::span<const std::uint32_t> rows) const {
+  Column left(type_);
+  visit_kind(type_.kind, [&](auto kind) {
+    using T = StoredType<kind()>;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      Strings& to = std::get<Strings>(left.content_);
+      to.reserve(size_ - rows.size());
+      for_each_run(size_, rows,
+                   [&](std::size_t from, std::size_t count) { to.append(strings(), from, count); });
+      left.size_ = to.size();
+    } else {
+      const T* all = values<T>().data();
+      T* to = left.resize<T>(size_ - rows.size()).data();
+      for_each_run(size_, rows, [&](std::size_t from, std::size_t count) {
+        to = std::copy_n(all + from, count, to);
+      });
+    }
+  });
+  if (!has_nulls()) return left;
+  std::size_t place = 0;
+  for_each_run(size_, rows, [&](std::size_t from, std::size_t count) {
+    for (std::size_t row = from; row < from + count; ++row, ++place)
+      if (is_null(row)) left.nulls_.add(place);
+  });
+  return left;
 }
 
 void hash_rows(std::span<const ColumnRef> columns, std::size_t rows,

@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,6 +16,25 @@
 #include <weir/flow/data/value.hpp>
 
 namespace weir::flow::data {
+
+/// Memory of values that are all written before they are read: making room writes nothing there.
+template <class T>
+struct Unwritten : std::allocator<T> {
+  template <class Other>
+  struct rebind {
+    using other = Unwritten<Other>;
+  };
+  template <class Made, class... Arguments>
+  void construct(Made* place, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0) {
+      ::new (static_cast<void*>(place)) Made;
+    } else {
+      ::new (static_cast<void*>(place)) Made(std::forward<Arguments>(arguments)...);
+    }
+  }
+};
+template <class T>
+using Values = std::vector<T, Unwritten<T>>;
 
 /// Which rows of a column are null: one bit each, and nothing at all if none is.
 class Nulls {
@@ -49,6 +70,8 @@ class Strings {
     characters_.append(text);
     ends_.push_back(characters_.size());
   }
+  /// The next `rows` texts of another one.
+  void append(const Strings& other, std::size_t from, std::size_t rows);
   void reserve(std::size_t rows) { ends_.reserve(rows); }
   std::size_t bytes() const noexcept { return characters_.size(); }
 
@@ -57,7 +80,7 @@ class Strings {
   std::vector<std::size_t> ends_;
 };
 
-/// How values of a kind lie in a column: `T` in `std::vector<T>`, text and bytes in `Strings`. In
+/// How values of a kind lie in a column: `T` in `Values<T>`, text and bytes in `Strings`. In
 /// the order of `Kind`.
 using StoredTypes = std::tuple<std::uint8_t,      // bool
                                std::int64_t,      // int64
@@ -91,7 +114,7 @@ class Column {
   /// All values, as they are stored. `T` must be the stored type of this column.
   template <class T>
   std::span<const T> values() const {
-    return std::get<std::vector<T>>(content_);
+    return std::get<Values<T>>(content_);
   }
   const Strings& strings() const { return std::get<Strings>(content_); }
 
@@ -107,14 +130,14 @@ class Column {
     if constexpr (std::is_same_v<T, std::string_view>) {
       std::get<Strings>(content_).push_back(value);
     } else {
-      std::get<std::vector<T>>(content_).push_back(value);
+      std::get<Values<T>>(content_).push_back(value);
     }
     ++size_;
   }
   /// `rows` values to be written over; then `nulls` says which are null. Not of text and bytes.
   template <class T>
   std::span<T> resize(std::size_t rows) {
-    auto& values = std::get<std::vector<T>>(content_);
+    auto& values = std::get<Values<T>>(content_);
     values.resize(rows);
     size_ = rows;
     return values;
@@ -123,12 +146,13 @@ class Column {
 
   /// These rows, in this order.
   Column take(std::span<const std::uint32_t> rows) const;
+  /// All rows but these, which are in order: less work than `take` where they are few.
+  Column without(std::span<const std::uint32_t> rows) const;
 
  private:
   using Content =
-      std::variant<std::vector<std::uint8_t>, std::vector<std::int32_t>, std::vector<std::int64_t>,
-                   std::vector<std::uint64_t>, std::vector<double>, std::vector<Int128>,
-                   std::vector<Uuid>, Strings>;
+      std::variant<Values<std::uint8_t>, Values<std::int32_t>, Values<std::int64_t>,
+                   Values<std::uint64_t>, Values<double>, Values<Int128>, Values<Uuid>, Strings>;
   static Content make_content(Kind kind);
 
   DataType type_;
@@ -163,6 +187,17 @@ decltype(auto) visit_kind(Kind kind, Visit&& visit) {
 /// A number for each row that is the same for equal rows; nulls are equal to each other.
 void hash_rows(std::span<const ColumnRef> columns, std::size_t rows,
                std::vector<std::uint64_t>& hashes);
+/// Calls `use(from, rows)` for each run of rows that are left of `size` without some, which are in
+/// order.
+template <class Use>
+void for_each_run(std::size_t size, std::span<const std::uint32_t> without, Use use) {
+  std::size_t from = 0;
+  for (const std::uint32_t row : without) {
+    if (row != from) use(from, row - from);
+    from = std::size_t{row} + 1;
+  }
+  if (from != size) use(from, size - from);
+}
 bool equal_rows(std::span<const ColumnRef> a, std::size_t row_a, std::span<const ColumnRef> b,
                 std::size_t row_b) noexcept;
 

@@ -5,6 +5,7 @@
 #include <weir/flow/data/internal/builtin.hpp>
 #include <weir/flow/data/internal/expression_node.hpp>
 #include <weir/flow/data/internal/kernels.hpp>
+#include <weir/flow/data/internal/select_rows.hpp>
 
 namespace weir::flow::data {
 namespace internal {
@@ -242,15 +243,16 @@ CompiledExpression::Evaluation CompiledExpression::evaluate(std::span<const Colu
 void select_true(const CompiledExpression::Evaluation& evaluation,
                  std::vector<std::uint32_t>& rows) {
   const std::span<const std::uint8_t> values = evaluation.column->values<std::uint8_t>();
-  const bool has_nulls = evaluation.column->has_nulls();
   rows.resize(values.size());
-  std::size_t count = 0;
-  // Writes each row, and keeps it only if it is selected: no branch that could be guessed wrong.
-  for (std::uint32_t row = 0; row < values.size(); ++row) {
-    rows[count] = row;
-    const bool is_null = has_nulls && evaluation.column->is_null(row);
-    count += values[row] != 0 && !is_null ? 1 : 0;
-  }
+  const std::uint8_t* const are_true = values.data();
+  const std::size_t count =
+      evaluation.column->has_nulls()
+          ? internal::select_rows(values.size(), rows.data(),
+                                  [&, are_true](std::uint32_t row) {
+                                    return are_true[row] != 0 && !evaluation.column->is_null(row);
+                                  })
+          : internal::select_rows(values.size(), rows.data(),
+                                  [are_true](std::uint32_t row) { return are_true[row] != 0; });
   rows.resize(count);
 }
 

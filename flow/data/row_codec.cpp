@@ -1,7 +1,9 @@
 #include <weir/flow/data/row_codec.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -74,14 +76,47 @@ struct Ordered<std::uint8_t> {
   }
 };
 
+/// Written out for numbers of eight bytes, as most keys are: a number whose bytes, the greatest
+/// first, are those of `Ordered`.
+template <class T>
+constexpr bool is_wide_number =
+    (std::is_integral_v<T> || std::is_same_v<T, double>) && sizeof(T) == sizeof(std::uint64_t);
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+
+template <class T>
+std::uint64_t ordered_number(T value) noexcept {
+  if constexpr (std::is_same_v<T, double>) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+    const auto bits = std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);
+    return (bits & sign_bit) != 0 ? ~bits : bits | sign_bit;
+  } else {
+    return static_cast<std::uint64_t>(value) ^ (std::is_signed_v<T> ? sign_bit : 0);
+  }
+}
+
+/// False if it is that of no value.
+template <class T>
+bool from_ordered_number(std::uint64_t number, T& value) noexcept {
+  if constexpr (std::is_same_v<T, double>) {
+    value = std::bit_cast<double>((number & sign_bit) != 0 ? number ^ sign_bit : ~number);
+    return ordered_number(value) == number;
+  } else {
+    value = static_cast<T>(number ^ (std::is_signed_v<T> ? sign_bit : 0));
+    return true;
+  }
+}
+
+/// From the order of bytes in which the greatest comes first, or into it.
+std::uint64_t big_endian(std::uint64_t number) noexcept {
+  return std::endian::native == std::endian::little ? __builtin_bswap64(number) : number;
+}
+
 /// The bytes of `Ordered`, where there is room for them.
 template <class T>
 void put_one(const T& value, char* to) {
-  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
-    // Written out, as most keys are numbers.
-    const auto flip = std::is_signed_v<T> ? std::uint64_t{1} << 63 : std::uint64_t{0};
-    const std::uint64_t bits = static_cast<std::uint64_t>(value) ^ flip;
-    for (unsigned byte = 0; byte < 8; ++byte) to[byte] = static_cast<char>(bits >> (56 - 8 * byte));
+  if constexpr (is_wide_number<T>) {
+    const std::uint64_t bytes = big_endian(ordered_number(value));
+    std::memcpy(to, &bytes, sizeof bytes);
   } else {
     std::string bytes;
     Ordered<T>::append(value, bytes);
@@ -155,6 +190,26 @@ bool take_one(std::string_view& in, Column& column, std::string& text) {
   return true;
 }
 
+/// Takes one ordered value of each row, for as long as that is a number of eight bytes and not
+/// null. How many it took.
+template <class T>
+std::size_t take_numbers(std::span<std::string_view> in, Column& column) {
+  constexpr std::size_t width = 1 + sizeof(std::uint64_t);
+  const std::size_t before = column.size();
+  T* const to = column.resize<T>(before + in.size()).data() + before;
+  std::size_t taken = 0;
+  for (std::string_view& row : in) {
+    if (row.size() < width || row.front() != '\1') break;
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, row.data() + 1, sizeof bytes);
+    if (!from_ordered_number(big_endian(bytes), to[taken])) break;
+    row.remove_prefix(width);
+    ++taken;
+  }
+  column.resize<T>(before + taken);
+  return taken;
+}
+
 Error corrupt(const Field& field, const char* where) {
   return Error(Errc::corruption, std::string(where) + " of a row: column " + field.name +
                                      " is not " + to_string(field.type));
@@ -207,6 +262,8 @@ bool take_ordered(std::string_view& in, Column& column) {
 
 bool take_ordered(std::span<std::string_view> in, Column& column) {
   return visit_kind(column.type().kind, [&](auto kind) {
+    using T = StoredType<kind()>;
+    if constexpr (is_wide_number<T>) in = in.subspan(take_numbers<T>(in, column));
     std::string text;
     return std::ranges::all_of(
         in, [&](std::string_view& row) { return take_one<kind()>(row, column, text); });

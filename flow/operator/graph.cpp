@@ -73,7 +73,9 @@ class Graph::Builder {
   Result<std::size_t> add(const Plan& plan, const std::string& path_above) {
     if (const auto known = made_.find(&plan.node()); known != made_.end()) return known->second;
     if (++depth_ > depth_max) return Error(Errc::invalid_argument, "the plan is too deep");
-    const std::string path = path_above + std::string(plan.spec().name());
+    const auto* own = dynamic_cast<const Apply*>(&plan.spec());
+    const std::string name(own != nullptr ? own->operator_name : plan.spec().name());
+    const std::string path = path_above + (own != nullptr ? "apply " : "") + name;
     if (!plan.spec().takes_inputs(plan.node().inputs.size())) {
       return at(path,
                 Error(Errc::invalid_argument,
@@ -92,7 +94,7 @@ class Graph::Builder {
     if (!op) return at(path, op.error());
     const std::size_t index = graph_.nodes_.size();
     graph_.nodes_.push_back({.path = path,
-                             .span = "flow.operator." + std::string(plan.spec().name()),
+                             .span = "flow.operator." + name,
                              .op = *std::move(op),
                              .targets = {},
                              .inputs = {}});
@@ -102,8 +104,9 @@ class Graph::Builder {
     if (const auto* source = dynamic_cast<const Source*>(&plan.spec())) {
       graph_.sources_.push_back({source->source, source->schema});
       graph_.source_nodes_.push_back(index);
+      graph_.nodes_[index].is_source = true;
     }
-    graph_.has_own_operators_ |= dynamic_cast<const Apply*>(&plan.spec()) != nullptr;
+    graph_.has_own_operators_ |= own != nullptr;
     made_.emplace(&plan.node(), index);
     return index;
   }
@@ -253,7 +256,7 @@ Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
     if (auto checked = check_rows(batch, node.op->schema()); !checked) return checked;
     bytes += batch.bytes();
   }
-  if (bytes > output_bytes_max_) {
+  if (bytes > output_bytes_max_ && !node.is_source) {
     return Error(Errc::too_large, "it gave " + std::to_string(bytes) + " bytes in one cycle, " +
                                       std::to_string(output_bytes_max_) + " at most");
   }

@@ -21,7 +21,8 @@ struct GraphOptions {
   RowErrorPolicy row_errors = RowErrorPolicy::fail;
   StateOptions state = {};
   Library library = {};
-  /// What one operator may give in one cycle, about; the cycle is refused if it gives more.
+  /// What one operator may give in one cycle, about; the cycle is refused if it gives more. Sources
+  /// are not: they make nothing.
   std::size_t output_bytes_max = std::size_t{128} << 20;
 };
 
@@ -46,7 +47,8 @@ class Graph {
     data::ChangeBatch batch;
   };
 
-  /// Checks the whole plan. Errors name the operator, with the path from the result to it.
+  /// Checks the whole plan. Errors name the operator, with the path from the result to it:
+  /// `distinct < apply moved`.
   static Result<std::unique_ptr<Graph>> make(const Plan& plan, const GraphOptions& options = {});
 
   /// Of the result.
@@ -92,6 +94,7 @@ class Graph {
     std::string path;
     std::string span;  // its name
     std::unique_ptr<Operator> op;
+    bool is_source = false;
     std::vector<Target> targets;
     std::vector<std::vector<data::ChangeBatch>> inputs;  // of the current cycle, by port
   };

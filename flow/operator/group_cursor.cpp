@@ -26,7 +26,7 @@ std::string end_of_prefix(std::string prefix) {
 std::string_view GroupTable::Cursor::value() const noexcept { return table_->value(*record_); }
 
 void GroupTable::Cursor::begin() {
-  position_ = entry_->records.lower_bound(from_);
+  if (!from_.empty()) position_ = entry_->records.lower_bound(from_);
   has_begun_ = true;
 }
 

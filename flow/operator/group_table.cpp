@@ -54,7 +54,7 @@ void GroupTable::find_all(std::span<const std::string_view> groups, std::vector<
   found.clear();
   for (std::size_t at = 0; at < groups.size(); ++at)
     found.push_back(Group(*this, *find(groups[at], hashes_[at])));
-  prefetch(found);
+  prefetch_blocks(found);
 }
 
 void GroupTable::peek_all(std::span<const std::string_view> groups, std::vector<Group>& found) {
@@ -67,7 +67,7 @@ void GroupTable::peek_all(std::span<const std::string_view> groups, std::vector<
     if (entry != nullptr) entry->was_used = true;
     found.push_back(Group(*this, entry != nullptr ? *entry : nothing_));
   }
-  prefetch(found);
+  prefetch_blocks(found);
 }
 
 void GroupTable::prefetch(std::span<const std::string_view> groups) {
@@ -84,8 +84,11 @@ void GroupTable::prefetch(std::span<const std::string_view> groups) {
   }
 }
 
-void GroupTable::prefetch(std::span<const Group> groups) const noexcept {
+void GroupTable::prefetch_blocks(std::span<const Group> groups) noexcept {
   for (const Group& group : groups) group.entry_->records.prefetch_block();
+}
+
+void GroupTable::prefetch_items(std::span<const Group> groups) noexcept {
   for (const Group& group : groups) group.entry_->records.prefetch_records();
 }
 
@@ -187,6 +190,7 @@ void GroupTable::Group::remove(std::string_view item) {
 }
 
 Result<bool> GroupTable::Group::is_empty() {
+  if (entry_->is_complete && entry_->records.is_empty()) return true;
   auto has_item = scan().next();
   return has_item ? Result<bool>(!*has_item) : std::move(has_item).error();
 }

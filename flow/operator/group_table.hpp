@@ -28,11 +28,12 @@ struct ReadRange {
 /// behind it that the current cycle writes.
 struct GroupEntry {
   std::string group;
+  // What is looked at most lies together.
   SortedRecords records = {};
-  bool is_complete = false;
-  std::string resident_until = {};
-  bool was_used = true;
   std::size_t memory = 0;
+  bool is_complete = false;
+  bool was_used = true;
+  std::string resident_until = {};
 
   std::string_view key() const noexcept { return group; }
   bool is_resident(std::string_view item) const noexcept {
@@ -64,6 +65,12 @@ class GroupTable final : public internal::Table {
     /// makes it invalid.
     Result<Slot> find(std::string_view item);
     Result<bool> is_empty();
+    /// Calls `use(item, value)`, which gives a `Result<>`, for each item in order. It must not
+    /// write to the group.
+    template <class Use>
+    Result<> for_each(Use use);
+    /// Has the processor fetch an item that is looked for soon.
+    void prefetch(std::string_view item) const noexcept { entry_->records.prefetch(item); }
     /// All items, or those from `from` on. Whatever else is done with the group makes the cursor
     /// invalid.
     Cursor scan(std::string_view from = {});
@@ -150,6 +157,8 @@ class GroupTable final : public internal::Table {
   /// To be read only, and good only until the table is written: groups that are not there need no
   /// memory.
   void peek_all(std::span<const std::string_view> groups, std::vector<Group>& found);
+  /// Has the processor fetch the first items of groups that are gone through soon.
+  static void prefetch_items(std::span<const Group> groups) noexcept;
 
   void visit_writes(const internal::VisitWrite& visit) const override;
   void commit() override;
@@ -166,7 +175,7 @@ class GroupTable final : public internal::Table {
   bool exists(const internal::Record& record) const noexcept;
   std::string_view value(const internal::Record& record) const noexcept;
   internal::GroupEntry* find(std::string_view group, std::uint64_t hash);
-  void prefetch(std::span<const Group> groups) const noexcept;
+  static void prefetch_blocks(std::span<const Group> groups) noexcept;
   void prefetch_write(std::uint32_t index) const noexcept;
   /// The record that is there, or a new one.
   internal::Record* make(internal::GroupEntry& group, std::string_view item,
@@ -205,5 +214,26 @@ class GroupTable final : public internal::Table {
   std::vector<std::uint64_t> hashes_;
   std::vector<internal::Record::Ptr> spare_;
 };
+
+template <class Use>
+Result<> GroupTable::Group::for_each(Use use) {
+  if (!entry_->is_complete) {
+    for (Cursor cursor = scan();;) {
+      auto more = cursor.next();
+      if (!more) return std::move(more).error();
+      if (!*more) return {};
+      if (auto used = use(cursor.item(), cursor.value()); !used) return used;
+    }
+  }
+  // Nothing has to be read for it.
+  const internal::SortedRecords& records = entry_->records;
+  internal::SortedRecords::Position position;
+  for (const internal::Record* record; (record = records.at(position)) != nullptr;
+       position = records.next(position)) {
+    if (!table_->exists(*record)) continue;
+    if (auto used = use(record->key(), table_->value(*record)); !used) return used;
+  }
+  return {};
+}
 
 }  // namespace weir::flow::operators

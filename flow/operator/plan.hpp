@@ -71,7 +71,7 @@ class Plan {
   Plan distinct() const;
   /// The rows of both: all of them, also those that are equal.
   Plan append(std::vector<Plan> others) const;
-  /// `group_by({"customer", {"day", call("date", {col("time")})}}).aggregate(...)`
+  /// `group_by({"customer", {"day", cast(col("time"), Kind::date)}}).aggregate(...)`
   GroupedPlan group_by(std::vector<GroupColumn> columns) const;
   /// One row over all rows, while there are any.
   Plan aggregate(std::vector<AggregateColumn> columns) const;

@@ -78,12 +78,17 @@ class Output {
       // compiler that writing a value changes neither.
       R* const values = values_;
       const std::size_t rows = rows_;
-      for (std::size_t row = 0; row < rows; ++row) {
-        const Errc error = compute(row, values[row]);
-        if (error != Errc{}) [[unlikely]]
-          fail(row, error);
-      }
+      for (std::size_t row = 0; row < rows; ++row) compute_one(row, values[row], compute);
     }
+  }
+  /// The same row by row: where rows are much wider than results, computing several at once takes
+  /// longer, as what comes of it lies far apart.
+  template <class Compute>
+  void compute_singly(Compute compute) {
+    R* const values = values_;
+    const std::size_t rows = rows_;
+#pragma clang loop vectorize(disable) unroll_count(8)
+    for (std::size_t row = 0; row < rows; ++row) compute_one(row, values[row], compute);
   }
 
   Evaluated finish(bool is_constant) && {
@@ -91,6 +96,14 @@ class Output {
   }
 
  private:
+  template <class Compute>
+  void compute_one(std::size_t row, R& value, Compute& compute) {
+    const Errc error = compute(row, value);
+    if (error != Errc{}) [[unlikely]] {
+      value = R{};  // also what is null is valid
+      fail(row, error);
+    }
+  }
   [[gnu::noinline]] void fail(std::size_t row, Errc error) {
     if (column_->is_null(row)) return;
     column_->nulls().add(row);
@@ -123,9 +136,14 @@ Evaluated map_two(const Evaluated& a, const Evaluated& b, DataType type, std::si
   add_nulls(a, rows, output.nulls());
   add_nulls(b, rows, output.nulls());
   const auto compute_with = [&](auto left, auto right) {
-    output.compute_all([left, right, &compute](std::size_t row, R& out) {
+    const auto compute_row = [left, right, &compute](std::size_t row, R& out) {
       return compute(left(row), right(row), out);
-    });
+    };
+    if constexpr (may_be_vectorised<A, R> && sizeof(A) > 4 * sizeof(R)) {
+      output.compute_singly(compute_row);
+    } else {
+      output.compute_all(compute_row);
+    }
   };
   if constexpr (!may_be_vectorised<A, B, R>) {
     compute_with(values_or_constant_of<A>(a), values_or_constant_of<B>(b));

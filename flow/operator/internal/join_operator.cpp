@@ -39,8 +39,10 @@ void JoinOperator::open(State& state) {
 }
 
 Result<> JoinOperator::apply(const Input& input, Output& out) {
-  // Rows that go are looked for, so those that came in the same batch must be counted first.
-  const bool is_consolidated = condition_.has_value() || has_removals(input.batch);
+  // Rows that go are looked for, so those that came in the same batch must be counted first. Pairs
+  // of different rows are different.
+  const bool is_consolidated =
+      condition_.has_value() || kind_ == JoinKind::inner || has_removals(input.batch);
   auto computed = sides_[input.port].keys.compute(
       is_consolidated ? input.batch.consolidated() : input.batch, out);
   if (!computed) return std::move(computed).error();
@@ -62,6 +64,10 @@ void JoinOperator::find_groups(std::span<const std::uint32_t> rows) {
   for (const std::uint32_t row : rows) key_views_.push_back(keys_[row]);
   other().rows->peek_all(key_views_, other_groups_);
   own().rows->find_all(key_views_, own_groups_);
+  GroupTable::prefetch_items(other_groups_);
+  // Those that come are only put between others.
+  for (std::size_t index = 0; index < rows.size(); ++index)
+    if (batch_->weights()[rows[index]] < 0) own_groups_[index].prefetch(rows_[rows[index]]);
 }
 
 void JoinOperator::begin(std::size_t port, Projection::Computed computed) {
@@ -153,31 +159,26 @@ Result<bool> JoinOperator::find_partners(std::uint32_t row, GroupTable::Group& g
     return is_empty ? Result<bool>(!*is_empty) : std::move(is_empty).error();
   }
   const std::size_t before = pair_rows_.size();
-  GroupTable::Cursor cursor = group.scan();
-  for (;;) {
-    auto more = cursor.next();
-    if (!more) return std::move(more).error();
-    if (!*more) return pair_rows_.size() != before;
-    auto kept = read(other(), cursor.value());
+  auto found = group.for_each([&](std::string_view item, std::string_view value) -> Result<> {
+    auto kept = read(other(), value);
     if (!kept) return std::move(kept).error();
     pair_rows_.push_back(row);
-    pair_items_.push_back(cursor.item());
+    pair_items_.push_back(item);
     pair_weights_.push_back(kept->weight);
     if (condition_) pair_changes_.push_back(static_cast<std::uint32_t>(changes_.size() - 1));
-  }
+    return {};
+  });
+  return found ? Result<bool>(pair_rows_.size() != before) : std::move(found).error();
 }
 
 Result<> JoinOperator::show_others(GroupTable::Group& group, bool have_partner) {
-  GroupTable::Cursor cursor = group.scan();
-  for (;;) {
-    auto more = cursor.next();
-    if (!more) return std::move(more).error();
-    if (!*more) return {};
-    auto kept = read(other(), cursor.value());
+  return group.for_each([&](std::string_view item, std::string_view value) -> Result<> {
+    auto kept = read(other(), value);
     if (!kept) return std::move(kept).error();
-    other_items_.push_back(cursor.item());
+    other_items_.push_back(item);
     other_weights_.push_back(is_shown(have_partner) ? kept->weight : -kept->weight);
-  }
+    return {};
+  });
 }
 
 void JoinOperator::show_own(std::uint32_t row, bool has_partner) {
@@ -229,7 +230,10 @@ Result<> JoinOperator::flush_pairs(Output& out) {
   pair_items_.clear();
   pair_weights_.clear();
   pair_changes_.clear();
-  if (gives_pairs()) out.emit(pairs.with_columns(schema(), pairs.columns()));
+  if (!gives_pairs()) return {};
+  data::ChangeBatch given = pairs.with_columns(schema(), pairs.columns());
+  if (batch_->is_consolidated()) given.note_consolidated();
+  out.emit(std::move(given));
   return {};
 }
 

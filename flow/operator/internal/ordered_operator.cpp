@@ -79,6 +79,7 @@ Result<> OrderedOperator::apply(const Input& input, Output& out) {
     for (std::size_t index = 0; index < count; ++index)
       group_views_.push_back(groups_[by_group_[starts_[first + index]]]);
     rows_->find_all(group_views_, found_);
+    GroupTable::prefetch_items(found_);
     for (std::size_t index = 0; index < count; ++index) {
       const std::size_t start = starts_[first + index];
       const auto rows = std::span(by_group_).subspan(start, starts_[first + index + 1] - start);

@@ -81,6 +81,40 @@ TEST(ChangeBatch, ConsolidatedSeesTheOnlyKeyThatIsThereTwice) {
   }
 }
 
+// What is between few rows that go is not looked at row by row.
+TEST(ChangeBatch, ConsolidatedKeepsTheOrderOfRowsWhetherFewGoOrMany) {
+  const auto schema = std::make_shared<const Schema>(
+      Schema::make({{"id", Kind::int64, false}, {"note", Kind::text}}, {"id"}).value());
+  for (const std::uint64_t part : {2, 5, 50, 400}) {
+    test::RandomData random(part);
+    BatchBuilder builder(schema);
+    std::string expected;
+    std::vector<std::int64_t> going;
+    const auto add = [&](std::int64_t id, Weight weight) {
+      const Value note = id % 3 == 0 ? Value() : Value(std::string(id % 7, 'x'));
+      ASSERT_TRUE(builder.add(std::vector<Value>{Value(id), note}, weight));
+    };
+    for (std::int64_t id = 0; id < 1000; ++id) {
+      add(id, 1);
+      if (random.one_in(part)) {
+        going.push_back(id);
+      } else {
+        expected += std::to_string(id) + " ";
+      }
+    }
+    for (const std::int64_t id : going) add(id, -1);
+    const ChangeBatch consolidated = builder.finish().consolidated();
+    std::string left;
+    for (std::size_t row = 0; row < consolidated.size(); ++row) {
+      const auto id = consolidated.row(row)[0].as<std::int64_t>();
+      left += std::to_string(id) + " ";
+      ASSERT_EQ(consolidated.column(1).is_null(row), id % 3 == 0);
+      ASSERT_EQ(consolidated.weights()[row], 1);
+    }
+    EXPECT_EQ(left, expected) << "one of " << part;
+  }
+}
+
 TEST(ChangeBatch, NegatedUndoesIt) {
   test::RandomData random(1);
   const SchemaRef schema = random.schema(4);

@@ -54,6 +54,29 @@ TEST(Column, TakesRowsInAnyOrder) {
   }
 }
 
+TEST(Column, LeavesOutRowsAnywhere) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomData random(seed);
+    const std::size_t rows = random.below(150);
+    const Sample sample = random_column(random, random.type(), rows);
+    std::vector<std::uint32_t> gone;
+    std::vector<Value> expected;
+    const std::uint64_t part = 1 + random.below(20);
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      if (random.one_in(part)) {
+        gone.push_back(row);
+      } else {
+        expected.push_back(sample.values[row]);
+      }
+    }
+    const Column left = sample.column->without(gone);
+    ASSERT_EQ(left.size(), expected.size()) << "seed " << seed;
+    for (std::size_t row = 0; row < left.size(); ++row) {
+      ASSERT_EQ(left.value(row), expected[row]) << "seed " << seed;
+    }
+  }
+}
+
 TEST(Column, HashesEqualRowsAlikeAndComparesThemAsValues) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     RandomData random(seed);

@@ -161,6 +161,11 @@ TEST(Expression, HasTextFunctions) {
   EXPECT_EQ(evaluate(call("replace", {lit("a-b-c"), "-", "+"})), "'a+b+c' 'a+b+c' 'a+b+c'");
   EXPECT_EQ(evaluate(call("trim", {lit("  a b ")})), "'a b' 'a b' 'a b'");
   EXPECT_EQ(evaluate(call("starts_with", {col("t"), "We"})), "true false null");
+  EXPECT_EQ(evaluate(call("ends_with", {col("t"), "é"})), "true false null");
+  EXPECT_EQ(evaluate(call("ends_with", {lit("weir"), "ir"})), "true true true");
+  EXPECT_EQ(evaluate(call("ends_with", {lit("ir"), "weir"})), "false false false");
+  EXPECT_EQ(evaluate(call("contains", {col("t"), "ei"})), "true false null");
+  EXPECT_EQ(evaluate(call("contains", {col("t"), ""})), "true true null");
   EXPECT_EQ(evaluate(call("substring", {col("t"), 0, 3})), "'We' '' null");
   EXPECT_EQ(evaluate(call("substring", {col("t"), 1, -1})), "!invalid value !invalid value null");
 }

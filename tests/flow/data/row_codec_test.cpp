@@ -74,6 +74,36 @@ Encoded encode(const RowCodec& codec, const ChangeBatch& batch, std::size_t row)
   return encoded;
 }
 
+TEST(OrderedBytes, AreTakenForManyRowsAsForEach) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    test::RandomData random(seed);
+    const DataType type = random.type();
+    Column column(type);
+    const bool has_nulls = random.one_in(2);
+    for (std::size_t row = 0; row < 40; ++row) {
+      const Value value = random.value(type);
+      if (has_nulls || !value.is_null()) column.append(value);
+    }
+    std::vector<std::string> bytes;
+    for (std::size_t row = 0; row < column.size(); ++row)
+      bytes.push_back(ordered(column, row) + "+");
+    std::vector<std::string_view> rest(bytes.begin(), bytes.end());
+    Column taken(type);
+    ASSERT_TRUE(take_ordered(rest, taken)) << "seed " << seed;
+    ASSERT_EQ(taken.size(), column.size());
+    for (std::size_t row = 0; row < column.size(); ++row) {
+      ASSERT_EQ(taken.value(row), column.value(row)) << "seed " << seed;
+      ASSERT_EQ(rest[row], "+") << "seed " << seed;
+    }
+    if (bytes.empty()) continue;
+    // Cut off anywhere, the last row is none.
+    rest.assign(bytes.begin(), bytes.end());
+    rest.back() = rest.back().substr(0, random.below(bytes.back().size() - 1));
+    Column refused(type);
+    ASSERT_FALSE(take_ordered(rest, refused)) << "seed " << seed;
+  }
+}
+
 TEST(RowCodec, GivesBackWhatItEncoded) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     RandomData random(seed);

@@ -54,7 +54,8 @@ TEST(Graph, RefusesAPlanWithThePathToWhatIsWrong) {
             "unknown column: distinct < filter: 'price'; there are: id, amount");
   EXPECT_EQ(refusal(source.filter(col("amount"))),
             "type mismatch: filter: amount is a condition, so it must be bool, not int64");
-  EXPECT_EQ(refusal(source.apply("mine")), "unknown name: apply: no operator 'mine' is registered");
+  EXPECT_EQ(refusal(source.apply("mine")),
+            "unknown name: apply mine: no operator 'mine' is registered");
   EXPECT_EQ(refusal(source.extend({{"id", col("id")}})), "duplicate column: extend: id");
 }
 
@@ -118,8 +119,8 @@ TEST(Graph, RefusesRowsThatAreNotOfTheirOperatorsSchema) {
       Graph::make(from("orders", orders).apply("liar"), {.library = {.operators = &registry}})
           .value();
   EXPECT_EQ(graph->run({{"orders", order(1, 1)}}).error().message(),
-            "wrong schema: apply: it gave rows of (x text), but it is declared to give (id int64 "
-            "not null, amount int64, primary key id)");
+            "wrong schema: apply liar: it gave rows of (x text), but it is declared to give (id "
+            "int64 not null, amount int64, primary key id)");
   // Also where what it gives is put together first.
   const Plan source = from("orders", orders);
   auto both = Graph::make(Plan::make(Apply("liar", {}), {source, source}),
@@ -128,6 +129,15 @@ TEST(Graph, RefusesRowsThatAreNotOfTheirOperatorsSchema) {
   EXPECT_EQ(both->run({{"orders", order(1, 1)}}).error().code(), Errc::wrong_schema);
   // What was on its way is forgotten.
   EXPECT_TRUE(Graph::make(from("orders", orders)).value()->run({}).value().is_empty());
+}
+
+TEST(Graph, TakesMoreThanTheLimit) {
+  auto graph = Graph::make(from("orders", orders).group_by({}).aggregate({count().as("orders")}),
+                           {.output_bytes_max = 60})
+                   .value();
+  data::BatchBuilder many(orders);
+  for (int id = 0; id < 100; ++id) ASSERT_TRUE(many.add({id, id}));
+  EXPECT_EQ(to_string(graph->run({{"orders", many.finish()}}).value()), "+1 (100)\n");
 }
 
 TEST(Graph, RefusesAnOperatorThatGivesMoreThanTheLimit) {
@@ -140,7 +150,7 @@ TEST(Graph, RefusesAnOperatorThatGivesMoreThanTheLimit) {
   for (int id = 0; id < 100; ++id) ASSERT_TRUE(many.add({id, id}));
   const auto refused = graph->run({{"orders", many.finish()}});
   EXPECT_EQ(refused.error().code(), Errc::too_large);
-  EXPECT_NE(refused.error().message().find("source: it gave"), std::string::npos)
+  EXPECT_NE(refused.error().message().find("filter: it gave"), std::string::npos)
       << refused.error().message();
 }
 
@@ -166,8 +176,9 @@ TEST(Graph, RefusesNullsThatTheirOperatorsSchemaDoesNotAllow) {
   auto graph =
       Graph::make(from("orders", orders).apply("forgetful"), {.library = {.operators = &registry}})
           .value();
-  EXPECT_EQ(graph->run({{"orders", order(1, 1)}}).error().message(),
-            "wrong schema: apply: it gave null for 'id', which is declared to be never null");
+  EXPECT_EQ(
+      graph->run({{"orders", order(1, 1)}}).error().message(),
+      "wrong schema: apply forgetful: it gave null for 'id', which is declared to be never null");
 }
 
 TEST(Graph, RefusesParametersThatCannotBeStored) {
@@ -177,7 +188,7 @@ TEST(Graph, RefusesParametersThatCannotBeStored) {
   }));
   EXPECT_EQ(
       refusal(from("orders", orders).apply("same", {"good", "\xFF"}), {.operators = &registry}),
-      "invalid value: apply: a parameter of 'same': '\\xFF' is not UTF-8");
+      "invalid value: apply same: a parameter of 'same': '\\xFF' is not UTF-8");
 }
 
 TEST(Graph, AnswersAnOperatorThatCannotBeMade) {
@@ -193,9 +204,9 @@ TEST(Graph, AnswersAnOperatorThatCannotBeMade) {
   EXPECT_EQ(Graph::make(from("orders", orders).apply("thrower").distinct(), {.library = library})
                 .error()
                 .detail(),
-            "distinct < apply: no");
+            "distinct < apply thrower: no");
   EXPECT_EQ(refusal(from("orders", orders).apply("nothing"), library),
-            "invalid argument: apply: 'nothing' made no operator");
+            "invalid argument: apply nothing: 'nothing' made no operator");
 }
 
 class Thrower final : public Operator {
@@ -213,7 +224,7 @@ TEST(Graph, NamesTheOperatorThatThrew) {
                            {.library = {.operators = &registry}})
                    .value();
   const auto run = graph->run({{"orders", order(1, 1)}});
-  EXPECT_EQ(run.error().detail(), "distinct < apply: no");
+  EXPECT_EQ(run.error().detail(), "distinct < apply thrower: no");
 }
 
 TEST(Graph, GivesWhatDependsOnTheCycleAllOfItAtOnce) {

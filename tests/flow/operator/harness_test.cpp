@@ -128,7 +128,7 @@ TEST(OperatorHarness, PassesOnWhatWentWrong) {
   EXPECT_EQ(verdict([](Mistaken&, const Input&, Output&) -> Result<> {
               return Error(Errc::row_error, "no");
             }),
-            "row error: apply: no");
+            "row error: apply mistaken: no");
 }
 
 TEST(OperatorHarness, GivesTheResultOfAllCycles) {

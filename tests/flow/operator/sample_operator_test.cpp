@@ -80,9 +80,9 @@ TEST_F(SampleOperator, RefusesWhatItCannotTake) {
     return graph ? "accepted" : graph.error().message();
   };
   EXPECT_EQ(refusal(from("readings", readings).apply("moved")),
-            "invalid argument: apply: moved: takes a threshold");
+            "invalid argument: apply moved: takes a threshold");
   EXPECT_EQ(refusal(from("words", make_schema({{"word", data::Kind::text}})).apply("moved", {0.5})),
-            "wrong schema: apply: moved: takes readings");
+            "wrong schema: apply moved: takes readings");
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+#include <weir/flow/data/internal/equal_rows.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+namespace weir::flow::data::internal {
+namespace {
+
+constexpr std::uint32_t no_row = ~std::uint32_t{0};
+
+/// Where numbers are kept: a power of two of places, some of them for several.
+class Places {
+ public:
+  explicit Places(std::size_t count)
+      : bits_(static_cast<std::size_t>(std::bit_width(count | 1))),
+        rows_(std::size_t{1} << bits_, no_row) {}
+
+  std::size_t of(std::uint64_t code) const noexcept {
+    return code * 0x9E3779B97F4A7C15 >> (64 - bits_);
+  }
+  /// The same for loops, which then know that it does not change.
+  struct Index {
+    std::uint32_t& operator[](std::uint64_t code) const noexcept {
+      return rows[code * 0x9E3779B97F4A7C15 >> shift];
+    }
+    std::uint32_t* rows;
+    std::size_t shift;
+  };
+  Index index() noexcept { return {rows_.data(), 64 - bits_}; }
+  std::size_t behind(std::size_t place) const noexcept { return (place + 1) & (rows_.size() - 1); }
+  std::uint32_t& operator[](std::size_t place) noexcept { return rows_[place]; }
+
+ private:
+  std::size_t bits_;
+  std::vector<std::uint32_t> rows_;
+};
+
+/// Finds the first row equal to another one, of those that it was asked for.
+class FirstRows {
+ public:
+  FirstRows(const RowCodes& rows, std::size_t count)
+      : rows_(rows), alike_left_(rows.alike_max), places_(count * 3 / 2) {}
+
+  bool has_given_up() const noexcept { return has_given_up_; }
+  bool are_equal(std::uint32_t a, std::uint32_t b) noexcept {
+    if (rows_.codes[a] != rows_.codes[b]) return false;
+    if (equal_rows(rows_.columns, a, rows_.columns, b)) return true;
+    has_given_up_ = alike_left_ == 0;
+    --alike_left_;
+    return false;
+  }
+  /// The row itself, if no equal one was asked for before, or if it has given up.
+  std::uint32_t first_like(std::uint32_t row) noexcept {
+    for (std::size_t place = places_.of(rows_.codes[row]);; place = places_.behind(place)) {
+      const std::uint32_t other = places_[place];
+      if (other == no_row) return places_[place] = row;
+      if (are_equal(other, row)) return other;
+      if (has_given_up_) return row;
+    }
+  }
+
+ private:
+  const RowCodes& rows_;
+  std::size_t alike_left_;
+  bool has_given_up_ = false;
+  Places places_;
+};
+
+/// Gives each place to the first row that wants it, and the rows that came too late, in order.
+Values<std::uint32_t> give_places(std::span<const std::uint64_t> codes, Places& owners) {
+  Values<std::uint32_t> late(codes.size());
+  std::uint32_t* to = late.data();
+  const Places::Index index = owners.index();
+  // Writes each row, and keeps it only if it was late: no branch to be guessed wrong.
+  for (std::uint32_t row = 0; row < codes.size(); ++row) {
+    std::uint32_t& owner = index[codes[row]];
+    // The greatest of all numbers is no row.
+    const std::uint32_t before = owner;
+    owner = std::min(before, row);
+    *to = row;
+    to += before != no_row ? 1 : 0;
+  }
+  late.resize(static_cast<std::size_t>(to - late.data()));
+  return late;
+}
+
+}  // namespace
+
+bool sum_equal_rows(const RowCodes& rows, std::span<Weight> weights) {
+  // Most rows get a place of their own, and nothing else has to be known of them.
+  Places owners(rows.codes.size() * 2);
+  const Values<std::uint32_t> late = give_places(rows.codes, owners);
+  FirstRows first(rows, late.size());
+  for (const std::uint32_t row : late) {
+    const std::uint32_t owner = owners[owners.of(rows.codes[row])];
+    const std::uint32_t same = first.are_equal(owner, row) ? owner : first.first_like(row);
+    if (first.has_given_up()) return false;
+    if (same == row) continue;
+    weights[same] += weights[row];
+    weights[row] = 0;
+  }
+  return true;
+}
+
+}  // namespace weir::flow::data::internal

@@ -37,8 +37,8 @@ struct DatabaseOptions {
   /// Checks each row that a view with a primary key gives against those it has. Views with
   /// operators of yours are always checked.
   bool verifies_rows = false;
-  /// The most, about, that a batch of rows to be written may have, and what an operator may give in
-  /// one cycle.
+  /// The most, about, that a batch of rows to be written may have, all that a transaction writes to
+  /// one relation, and what an operator may give in one cycle.
   std::size_t batch_bytes_max = std::size_t{128} << 20;
   /// Rows that a new view takes at once. While there are changes that others follow, fewer: as many
   /// as keep those waiting for about `backfill_step` longer than two cycles of their own.

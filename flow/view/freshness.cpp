@@ -15,14 +15,24 @@ namespace {
 
 using CatalogRef = std::shared_ptr<const internal::Catalog>;
 
+ViewUpdate update_of(const Relation& view) {
+  return view.is_transactional() ? ViewUpdate::transactional : ViewUpdate::deferred;
+}
+
 std::optional<ViewStatus> status_of(const internal::DatabaseCore& core, const Relation& view) {
   auto status = core.board->find(view.id());
-  if (status && view.is_transactional() && status->phase == ViewPhase::live)
+  if (!status) return status;
+  if (view.is_transactional() && status->phase == ViewPhase::live)
     status->position = core.store->version();
+  if (const auto stopped = core.board->stopped(update_of(view))) {
+    status->is_stopped = true;
+    if (status->error.empty()) status->error = stopped->message();
+  }
   return status;
 }
 
-/// Key spaces of the tables that a view is made of, through however many other views.
+/// Key spaces of the tables, ring buffers and series that a view is made of, through however many
+/// other views.
 Task<Result<std::set<std::uint32_t>>> spaces_below(const storage::Store* store, CatalogRef catalog,
                                                    std::uint64_t view) {
   auto transaction = store->begin();
@@ -33,7 +43,7 @@ Task<Result<std::set<std::uint32_t>>> spaces_below(const storage::Store* store, 
   while (!left.empty()) {
     const std::uint64_t id = left.extract(left.begin()).value();
     WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
-    if (entry.kind == internal::RelationKind::table) {
+    if (entry.kind != internal::RelationKind::view) {
       WEIR_CO_TRY(info, co_await catalog->load(id, std::move(entry)));
       spaces.insert(info->rows.id());
       continue;
@@ -53,8 +63,11 @@ Task<Result<storage::Version>> internal::wait_until_fresh(std::shared_ptr<Databa
     WEIR_CO_TRY_VOID(co_await core->store->log().wait_past({version.number - 1}));
   for (;;) {
     const std::uint64_t seen = core->board->changes().published();
+    // Before the status, which is there before the position moves past the making of a view.
+    const storage::Version position = core->board->position();
     const auto status = status_of(*core, view);
-    if (status && status->is_stopped) {
+    // Why all of them have stopped is told to those who have to wait.
+    if (status && status->is_stopped && !core->board->stopped(update_of(view))) {
       co_return Error(Errc::quarantined,
                       "view '" + view.name() + "': " +
                           (status->waits_for.empty() ? status->error
@@ -62,7 +75,7 @@ Task<Result<storage::Version>> internal::wait_until_fresh(std::shared_ptr<Databa
     }
     if (status && status->phase == ViewPhase::live && status->position >= version)
       co_return status->position;
-    if (!status && (view.is_transactional() || core->board->position() >= version)) {
+    if (!status && (view.is_transactional() || position >= version)) {
       // Seen, and not there any more.
       co_return Error(Errc::unknown_relation, "view '" + view.name() + "'");
     }

@@ -108,7 +108,8 @@ Result<std::optional<Delta>> Subscription::Following::take(
   data::ChangeBatch changes = builder.finish().consolidated();
   if (changes.is_empty()) return std::optional<Delta>();
   changes.version = record.version();
-  return std::optional(Delta{.changes = std::move(changes), .resume = record.version()});
+  return std::optional(
+      Delta{.changes = std::move(changes), .resume = record.version(), .trace = record.trace()});
 }
 
 /// Whether the relation is what it was before this commit.

@@ -8,6 +8,7 @@
 #include <weir/runtime/task.hpp>
 #include <weir/storage/change_log.hpp>
 #include <weir/storage/version.hpp>
+#include <weir/telemetry/trace_context.hpp>
 
 namespace weir::flow::view {
 
@@ -26,6 +27,8 @@ struct Delta {
   data::ChangeBatch changes;
   /// Where to go on after this one. None within a snapshot: that is begun again.
   std::optional<storage::Version> resume;
+  /// Where in a trace the commit was made; not valid if it was not recorded, and within a snapshot.
+  telemetry::TraceContext trace = {};
 };
 
 /// Every change of a table or view, commit by commit, for who asks:

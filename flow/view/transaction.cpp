@@ -78,6 +78,19 @@ Result<> Transaction::check_rows(const Relation& relation, const data::Schema& s
   return {};
 }
 
+/// Views are given what a transaction did to a relation all at once: more than they can take is
+/// refused here, before it is written.
+Result<> Transaction::count_bytes(const Relation& relation, std::size_t bytes) {
+  std::size_t& known = bytes_[relation.id()];
+  if (known + bytes > core_->batch_bytes_max) {
+    return Error(Errc::too_large, "'" + relation.name() + "': " + std::to_string(known + bytes) +
+                                      " bytes in one transaction, " +
+                                      std::to_string(core_->batch_bytes_max) + " at most");
+  }
+  known += bytes;
+  return {};
+}
+
 Task<Result<>> Transaction::insert(Relation table, data::ChangeBatch rows) {
   WEIR_CO_TRY_VOID(check_rows(table, *table.schema(), rows));
   co_return co_await write(std::move(table), std::move(rows), Mode::insert);
@@ -101,17 +114,20 @@ Task<Result<>> Transaction::write(Relation table, data::ChangeBatch rows, Mode m
                     "'" + table.name() + "' is " + to_string(info.entry.kind) + ": append to it");
   }
   std::vector<EncodedKey> keys(rows.size());
+  std::size_t bytes = rows.bytes();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     info.format.encode_key(rows.columns(), row, keys[row].bytes);
     if (mode == Mode::upsert) continue;
     WEIR_CO_TRY(found, co_await transaction_.get(info.rows, keys[row]));
     if (mode == Mode::update && !found)
       co_return Error(Errc::unknown_key, internal::describe_key(info, rows, row));
+    if (found) bytes += keys[row].bytes.size() + found->bytes.size();
     if (mode == Mode::insert && found)
       co_return Error(Errc::duplicate_key, internal::describe_key(info, rows, row));
   }
   if (const auto row = mode == Mode::insert ? find_repeated(keys) : std::nullopt)
     co_return Error(Errc::duplicate_key, internal::describe_key(info, rows, *row));
+  WEIR_CO_TRY_VOID(count_bytes(table, bytes));
   EncodedValue value;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     value.bytes.clear();
@@ -130,6 +146,7 @@ Task<Result<>> Transaction::remove(Relation table, Row key) {
     for (const data::Value& value : key) text += (text.empty() ? "" : ", ") + to_string(value);
     co_return Error(Errc::unknown_key, "'" + table.name() + "': (" + text + ")");
   }
+  WEIR_CO_TRY_VOID(count_bytes(table, encoded.bytes.size() + found->bytes.size()));
   if (table.info().entry.kind == internal::RelationKind::ring_buffer)
     WEIR_CO_TRY_VOID(co_await count_removed(table));
   transaction_.remove(table.info().rows, encoded);

@@ -44,7 +44,8 @@ class Transaction {
 
   /// `duplicate_key` if there is a row with that primary key.
   Task<Result<>> insert(Relation table, Row row);
-  /// All of them, or none. `too_large` if they have more than `DatabaseOptions::batch_bytes_max`.
+  /// All of them, or none. `too_large` if they have more than `DatabaseOptions::batch_bytes_max`;
+  /// so is what a transaction writes to one relation together.
   Task<Result<>> insert(Relation table, data::ChangeBatch rows);
   /// `unknown_key` if there is no row with that primary key.
   Task<Result<>> update(Relation table, Row row);
@@ -76,6 +77,7 @@ class Transaction {
   Task<Result<>> write(Relation table, data::ChangeBatch rows, Mode mode);
   Result<> check_rows(const Relation& relation, const data::Schema& schema,
                       const data::ChangeBatch& rows) const;
+  Result<> count_bytes(const Relation& relation, std::size_t bytes);
   static Result<> check_appended(const Relation& relation);
   Task<Result<std::uint64_t>> append_rows(Relation relation, data::ChangeBatch rows);
   Task<Result<std::uint64_t>> evict(Relation relation, std::uint64_t oldest, std::uint64_t count);
@@ -85,6 +87,8 @@ class Transaction {
   std::shared_ptr<const internal::DatabaseCore> core_;
   std::shared_ptr<const internal::Catalog> catalog_;
   std::set<const internal::RelationInfo*> checked_;
+  /// Of the rows that were written, and of those known to go, by relation.
+  std::map<std::uint64_t, std::size_t> bytes_;
   /// Tables that transactional views follow, by their ids.
   std::map<std::uint64_t, std::shared_ptr<const internal::RelationInfo>> followed_;
 };

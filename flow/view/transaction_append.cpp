@@ -42,6 +42,7 @@ Result<> Transaction::check_appended(const Relation& relation) {
 Task<Result<std::uint64_t>> Transaction::append_rows(Relation relation, data::ChangeBatch rows) {
   WEIR_CO_TRY_VOID(co_await check(relation));
   const RelationInfo& info = relation.info();
+  WEIR_CO_TRY_VOID(count_bytes(relation, rows.bytes()));
   WEIR_CO_TRY(known, co_await transaction_.get(catalog_->appends(), info.id));
   AppendTotals totals = known.value_or(AppendTotals());
   const std::uint64_t first = totals.given + 1;

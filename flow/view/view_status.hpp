@@ -58,7 +58,8 @@ struct ViewStatus {
   unsigned failures = 0;
   /// The view that has failed, or is built again, if this one cannot go on before it does.
   std::string waits_for = {};
-  /// It does not go on by itself: it is quarantined, or waits for one that is.
+  /// It does not go on by itself: it is quarantined, or waits for one that is, or the store has
+  /// failed.
   bool is_stopped = false;
   /// Versions that it was told to leave out since it was built, and the last of them.
   std::uint64_t skipped = 0;

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <weir/flow/view/errc.hpp>
+#include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/try.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::flow::view::internal {
 namespace {
@@ -47,17 +49,18 @@ Task<> Coordinator::on_stop() {
 
 /// One cycle, then whoever else has sent something.
 Task<> Coordinator::on(Wake) {
-  if (is_closing_) co_return;
+  if (is_closing_ || now() < read_due_) co_return;
   auto advanced = co_await advance_log(std::nullopt);
   bool has_more = advanced && *advanced;
   Result<> outcome = advanced ? Result<>() : Result<>(advanced.error());
-  if (outcome && !unsettled_.empty() && (!has_more || now() >= others_due_)) {
+  const bool may_move = outcome && read_failures_ == 0;
+  if (may_move && !unsettled_.empty() && (!has_more || now() >= others_due_)) {
     auto moved = co_await advance_others();
     has_more = has_more || (moved && *moved);
     if (!moved) outcome = moved.error();
   }
   if (fails(outcome)) co_return;
-  if (is_closing_) co_return;
+  if (is_closing_ || read_failures_ > 0) co_return;
   if (has_more) {
     static_cast<void>(self().send<Wake>());
   } else if (!is_watching_) {
@@ -93,11 +96,22 @@ Task<> Coordinator::watch_log(storage::Version seen) {
   if (newest && !is_closing_) static_cast<void>(self().send<Wake>());
 }
 
+/// A log that could not be read may be there again in a moment. False if it was tried often enough.
+bool Coordinator::reads_later() {
+  if (++read_failures_ >= options_.failures_max) return false;
+  const Duration wait = options_.retry_backoff * (1u << std::min(read_failures_ - 1, 20u));
+  read_due_ = now() + wait;
+  schedule_once<Wake>(wait);
+  return true;
+}
+
 /// The store cannot be read or written any more: nothing can be done until it is opened again.
 bool Coordinator::fails(const Result<>& result) {
   if (result) return false;
   if (phase() != Phase::idle) enter<Phase::idle>();
-  board_->changes().close(result.error());
+  telemetry::Telemetry* telemetry = system().options().telemetry;
+  if (board_->stop(ViewUpdate::deferred, result.error()) && telemetry != nullptr)
+    telemetry->logger().error("views have stopped", {{"error", result.error().message()}});
   return true;
 }
 

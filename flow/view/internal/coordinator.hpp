@@ -14,6 +14,7 @@
 #include <weir/flow/view/internal/flow_board.hpp>
 #include <weir/flow/view/internal/pool.hpp>
 #include <weir/flow/view/internal/progress.hpp>
+#include <weir/flow/view/internal/readers.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/departure.hpp>
 #include <weir/runtime/phase.hpp>
@@ -303,6 +304,7 @@ class Coordinator final
   void publish_all();
   bool is_exact(std::uint64_t id) const;
   bool fails(const Result<>& result);
+  bool reads_later();
 
   const Departure departure_;
   const std::shared_ptr<const Catalog> catalog_;
@@ -316,14 +318,16 @@ class Coordinator final
   storage::Version catalog_version_;  // what was known at the start
   std::map<std::uint64_t, RelationRef> relations_;
   std::map<std::uint32_t, std::uint64_t> by_space_;
-  std::map<std::uint64_t, FlowEntry> flows_;                  // by the id of their view
-  std::map<std::uint64_t, std::set<std::uint64_t>> readers_;  // of a relation
+  std::map<std::uint64_t, FlowEntry> flows_;  // by the id of their view
+  Readers readers_;
   std::set<std::uint64_t> ready_;          // transactional views that may be seen at `position_`
   std::set<std::uint64_t> unsettled_;      // flows that are not live where the others are
   std::size_t step_rows_;                  // to be taken at once while others follow changes
   std::uint64_t last_filled_ = 0;          // whose turn it was, if there are too many for one step
   Duration cycle_time_ = {};               // that one with such changes takes, about
   std::optional<TimePoint> last_changes_;  // when there were some that a live flow reads
+  unsigned read_failures_ = 0;             // of the log, in a row
+  TimePoint read_due_ = {};                // before that it is not read again
   TimePoint others_due_ = {};              // when those may move although there is live work
   Timer tick_timer_;
   bool is_watching_ = false;

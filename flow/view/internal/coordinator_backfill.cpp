@@ -52,6 +52,7 @@ Task<Result<bool>> Coordinator::advance_backfill() {
   const storage::ReadTransaction tables = store_->read();
   while (position_ < tables.version()) {
     WEIR_CO_TRY(moved, co_await advance_log(tables.version()));
+    if (!moved && read_failures_ > 0) co_return false;
     if (!moved) co_return Error(Errc::corruption, "the change log has a gap");
   }
   enter<Phase::advancing_backfill>();
@@ -253,17 +254,21 @@ Task<Result<>> Coordinator::begin_anew(std::uint64_t id) {
 }
 
 void Coordinator::add_anew(Cycle& cycle, std::uint64_t id) const {
-  Progress progress = flows_.at(id).progress;
-  progress.is_wiping = true;
-  progress.phase = ViewPhase::backfilling;
-  progress.behind.reset();
-  progress.skips_next = false;
-  progress.forget_failure();
-  cycle.progress.insert_or_assign(id, std::move(progress));
-  const auto readers = readers_.find(id);
-  if (readers == readers_.end()) return;
-  for (const std::uint64_t reader : readers->second)
-    if (flows_.at(reader).progress.phase != ViewPhase::quarantined) add_anew(cycle, reader);
+  const auto add = [&](std::uint64_t flow) {
+    Progress progress = flows_.at(flow).progress;
+    progress.is_wiping = true;
+    progress.phase = ViewPhase::backfilling;
+    progress.behind.reset();
+    progress.skips_next = false;
+    progress.forget_failure();
+    cycle.progress.insert_or_assign(flow, std::move(progress));
+  };
+  add(id);
+  visit_readers(readers_, id, [&](std::uint64_t reader) {
+    if (flows_.at(reader).progress.phase == ViewPhase::quarantined) return false;
+    add(reader);
+    return true;
+  });
 }
 
 /// Removes some rows and entries of state; the last step makes the flow new.

@@ -128,15 +128,13 @@ bool Coordinator::is_followed_from_log(std::uint64_t id) const {
 /// A transactional view that nobody may see: whoever reads it follows, but is not seen either until
 /// it is there again.
 void Coordinator::hide_readers(Cycle& cycle, std::uint64_t id) const {
-  const auto readers = readers_.find(id);
-  if (readers == readers_.end()) return;
-  for (const std::uint64_t reader : readers->second) {
+  visit_readers(readers_, id, [&](std::uint64_t reader) {
     Progress hidden = flows_.at(reader).progress;
-    if (hidden.phase != ViewPhase::live) continue;
+    if (hidden.phase != ViewPhase::live) return false;
     hidden.phase = ViewPhase::backfilling;
     cycle.progress.insert_or_assign(reader, std::move(hidden));
-    hide_readers(cycle, reader);
-  }
+    return true;
+  });
 }
 
 /// Which transactional views may be seen, as of these records.
@@ -173,9 +171,10 @@ Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
   flow.is_placed = placed.has_value();
   if (placed) {
     flow.traits = *placed;
-    // One that was due when it failed is due when it has recovered.
+    // One that was due when it failed is due when it has recovered. One that was there before the
+    // database was opened may have been due long ago.
     if (flow.traits.tick_period && flow.next_tick == TimePoint{})
-      flow.next_tick = now() + *flow.traits.tick_period;
+      flow.next_tick = is_new ? now() + *flow.traits.tick_period : now();
     arm_tick();
   } else {
     co_return co_await quarantine(id, placed.error().message());

@@ -37,7 +37,10 @@ Task<Result<bool>> Coordinator::advance_log(std::optional<storage::Version> unti
     limits.records_max =
         std::min<std::size_t>(limits.records_max, until->number - position_.number);
   }
-  WEIR_CO_TRY(records, co_await store_->log().read(position_, limits));
+  auto read = co_await store_->log().read(position_, limits);
+  if (!read && reads_later()) co_return false;
+  WEIR_CO_TRY(records, std::move(read));
+  read_failures_ = 0;
   if (records.empty()) co_return false;
 
   auto consuming = begin_consuming(records);
@@ -53,6 +56,7 @@ Task<Result<bool>> Coordinator::advance_log(std::optional<storage::Version> unti
   const bool is_followed = has_live_reader(cycle);
   const TimePoint began = now();
   if (is_followed) last_changes_ = began;
+  consuming.set({"flow.batches", static_cast<std::int64_t>(cycle.changes.size())});
   consuming.set({"flow.version.last", static_cast<std::int64_t>(cycle.position.number)});
   for (const auto& [relation, error] : cycle.unreadable) fail_readers(cycle, relation, error);
   WEIR_CO_TRY_VOID(co_await run_cycle(std::move(cycle)));

@@ -179,20 +179,18 @@ Task<Result<>> Coordinator::quarantine(std::uint64_t id, std::string error) {
 
 /// Whoever reads a view that does not move cannot move either.
 void Coordinator::hold_readers(Cycle& cycle, std::uint64_t id) {
-  const auto readers = readers_.find(id);
-  if (readers == readers_.end()) return;
-  for (const std::uint64_t reader : readers->second) {
+  visit_readers(readers_, id, [&](std::uint64_t reader) {
     const auto changed = cycle.progress.find(reader);
     const bool has_failed_too = changed != cycle.progress.end() && changed->second.behind;
     Progress held = has_failed_too ? changed->second : flows_.at(reader).progress;
     // One that begins anew takes what there is then.
-    if (held.is_wiping) continue;
+    if (held.is_wiping) return false;
     if (!held.behind) held.behind = here();
     if (held.phase == ViewPhase::live || held.phase == ViewPhase::backfilling)
       held.phase = ViewPhase::catching_up;
     cycle.progress.insert_or_assign(reader, std::move(held));
-    hold_readers(cycle, reader);
-  }
+    return true;
+  });
 }
 
 /// Where flows are that have taken part in every commit of the coordinator so far.

@@ -1,6 +1,8 @@
 // What the coordinator tells everyone about views.
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include <weir/flow/view/internal/coordinator.hpp>
@@ -53,17 +55,22 @@ void Coordinator::publish(std::uint64_t id) {
 /// What a view does decides whether others wait for it.
 void Coordinator::publish_with_readers(std::uint64_t id) {
   publish(id);
-  const auto readers = readers_.find(id);
-  if (readers == readers_.end()) return;
-  for (const std::uint64_t reader : readers->second) publish_with_readers(reader);
+  visit_readers(readers_, id, [this](std::uint64_t reader) {
+    publish(reader);
+    return true;
+  });
 }
 
 bool Coordinator::is_exact(std::uint64_t id) const {
-  const FlowEntry& flow = flows_.at(id);
-  return flow.progress.skipped == 0 &&
-         std::ranges::all_of(flow.definition->sources(), [this](const SourceEntry& source) {
-           return !flows_.contains(source.relation) || is_exact(source.relation);
-         });
+  std::set<std::uint64_t> left = {id};
+  while (!left.empty()) {
+    // Whoever reads comes before what it reads, so that each is looked at once.
+    const FlowEntry& flow = flows_.at(left.extract(std::prev(left.end())).value());
+    if (flow.progress.skipped > 0) return false;
+    for (const SourceEntry& source : flow.definition->sources())
+      if (flows_.contains(source.relation)) left.insert(source.relation);
+  }
+  return true;
 }
 
 void Coordinator::publish_all() {

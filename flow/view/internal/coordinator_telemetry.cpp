@@ -17,13 +17,13 @@ std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(valu
 }  // namespace
 
 /// Goes on with the trace of the first commit that was recorded, so that it shows what became of
-/// it in views; others are linked.
+/// it in views; others are linked. If none was, neither is this, nor what it causes.
 Span Coordinator::begin_consuming(std::span<const storage::ChangeRecord> records) {
   const auto is_recorded = [](const storage::ChangeRecord& record) {
     return record.trace().is_valid() && record.trace().is_sampled && record.origin() != "weir.flow";
   };
   const auto first = std::ranges::find_if(records, is_recorded);
-  auto consuming = first == records.end() ? span("flow.coordinator.consume")
+  auto consuming = first == records.end() ? caused_span({}, {})
                                           : remote_span("flow.coordinator.consume", first->trace());
   if (!consuming.is_recorded()) return consuming;
   consuming.set({"flow.records", number(records.size())});
@@ -43,6 +43,12 @@ std::vector<std::vector<FlowTask>> Coordinator::route(const Cycle& cycle) const 
     flows += share.size();
     batches += share.empty() ? 0 : 1;
   }
+  std::size_t rows = 0;
+  for (const RelationChanges& changes : cycle.changes) rows += changes.batch.size();
+  const auto is_active = [](const auto& entry) { return entry.second.is_running(); };
+  routing.set({"flow.changes", number(rows)});
+  routing.set({"flow.flows.active",
+               number(static_cast<std::size_t>(std::ranges::count_if(flows_, is_active)))});
   routing.set({"flow.relations", number(cycle.changes.size())});
   routing.set({"flow.flows", number(flows)});
   routing.set({"flow.batches", number(batches)});

@@ -7,12 +7,33 @@
 #include <utility>
 #include <vector>
 
+#include <weir/flow/view/view_options.hpp>
 #include <weir/flow/view/view_status.hpp>
+#include <weir/runtime/error.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/task.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::view::internal {
+
+/// What of `ViewCounts` only grows, of several views.
+struct ViewTotals {
+  std::uint64_t rows_in = 0;
+  std::uint64_t rows_out = 0;
+  std::uint64_t row_errors = 0;
+  std::uint64_t late_rows = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t backfill_rows = 0;
+
+  void add(const ViewCounts& counts) noexcept {
+    rows_in += counts.rows_in;
+    rows_out += counts.rows_out;
+    row_errors += counts.row_errors;
+    late_rows += counts.late_rows;
+    failures += counts.failures;
+    backfill_rows += counts.backfill_rows;
+  }
+};
 
 /// What the coordinator tells everyone about views. Usable from any thread.
 class FlowBoard {
@@ -71,7 +92,32 @@ class FlowBoard {
   }
   void erase(std::uint64_t view) {
     const std::scoped_lock lock(mutex_);
-    views_.erase(view);
+    const auto at = views_.find(view);
+    if (at == views_.end()) return;
+    gone_.add(at->second.counts);
+    views_.erase(at);
+  }
+  /// What all views have done, also those that are gone: it never becomes less.
+  ViewTotals totals() const {
+    const std::scoped_lock lock(mutex_);
+    ViewTotals totals = gone_;
+    for (const auto& [id, status] : views_) totals.add(status.counts);
+    return totals;
+  }
+  /// All deferred views, or all transactional ones, go no further until the store is opened again.
+  /// False if that was known.
+  bool stop(ViewUpdate views, const Error& error) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!stopped_.emplace(views, error).second) return false;
+    }
+    changes_.close(error);
+    return true;
+  }
+  std::optional<Error> stopped(ViewUpdate views) const {
+    const std::scoped_lock lock(mutex_);
+    const auto at = stopped_.find(views);
+    return at == stopped_.end() ? std::nullopt : std::optional(at->second);
   }
   storage::Version position() const {
     const std::scoped_lock lock(mutex_);
@@ -100,7 +146,9 @@ class FlowBoard {
   mutable std::mutex mutex_;
   // Guarded by `mutex_`.
   std::map<std::uint64_t, ViewStatus> views_;
+  ViewTotals gone_;  // of those that were dropped
   std::map<std::uint64_t, std::uint64_t> rows_;
+  std::map<ViewUpdate, Error> stopped_;
   storage::Version position_;
   std::uint64_t cycles_ = 0;
 

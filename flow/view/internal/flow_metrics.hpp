@@ -24,6 +24,7 @@ class FlowMetrics {
 
  private:
   void observe_views(const std::shared_ptr<const FlowBoard>& board, telemetry::Meter& meter);
+  void observe_backfill(const std::shared_ptr<const FlowBoard>& board, telemetry::Meter& meter);
   void observe_counts(const std::shared_ptr<const FlowBoard>& board, telemetry::Meter& meter);
 
   telemetry::Histogram cycle_duration_;

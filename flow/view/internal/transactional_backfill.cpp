@@ -6,9 +6,11 @@
 
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/transactional_flows.hpp>
+#include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/errc.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::flow::view::internal {
 
@@ -38,7 +40,9 @@ Task<> TransactionalFlows::on(AdvanceViews) {
 bool TransactionalFlows::breaks(const Result<>& result) {
   if (result) return false;
   broken_ = result.error();
-  board_->changes().close(result.error());
+  telemetry::Telemetry* telemetry = system().options().telemetry;
+  if (board_->stop(ViewUpdate::transactional, result.error()) && telemetry != nullptr)
+    telemetry->logger().error("views have stopped", {{"error", result.error().message()}});
   return true;
 }
 
@@ -101,6 +105,7 @@ Task<Result<bool>> TransactionalFlows::fill_some(std::uint64_t id) {
   if (!version && version.error() == storage::Errc::conflict) co_return true;  // once more
   if (!version) co_return version.error();
   last_ = std::max(last_, *version);
+  views_.at(id).counts.backfill_rows += progress.rows_taken - views_.at(id).progress.rows_taken;
   take({{id, std::move(progress)}});
   board_->publish();
   co_return true;

@@ -71,6 +71,8 @@ TEST_F(DatabaseTest, RefusesWhatIsNotARow) {
   };
   EXPECT_TRUE(
       is(run(transaction.insert(orders, {Value(), "pears", 1})), data::Errc::null_not_allowed));
+  EXPECT_EQ(refusal(transaction.insert(orders, {Value(), "pears", 1})),
+            "null not allowed: 'orders': id");
   EXPECT_TRUE(is(run(transaction.insert(orders, {5, 6, 7})), data::Errc::type_mismatch));
   // What was refused has changed nothing.
   ASSERT_TRUE(run(transaction.commit()));

@@ -36,7 +36,7 @@ TEST_F(FailingViewTest, IsQuarantinedAloneWithItsError) {
   script_->failures = 1'000;
   insert(orders, {{2, "poison", 1}});
   EXPECT_EQ(run(database().fresh(picky, store().version())).error(), Errc::quarantined);
-  EXPECT_NE(database().status(picky)->error.find("apply: poison"), std::string::npos)
+  EXPECT_NE(database().status(picky)->error.find("apply picky: poison"), std::string::npos)
       << database().status(picky)->error;
   EXPECT_EQ(database().status(picky)->failures, 3u);
   insert(orders, {{3, "pears", 1}});
@@ -60,7 +60,8 @@ TEST_F(FailingViewTest, WaitsForItsOperatorWithoutMissingAnything) {
   Relation after = run(database().relation("after")).value();
   insert(orders, {{2, "pears", 1}});
   EXPECT_EQ(fresh_rows(picky),
-            "quarantined: view 'picky': unknown name: apply: no operator 'picky' is registered");
+            "quarantined: view 'picky': unknown name: apply picky: no operator 'picky' is "
+            "registered");
   Snapshot now = database().read();
   EXPECT_EQ(run(now.get(picky, {1})).error(), Errc::not_ready);
   EXPECT_EQ(run(now.get(after, {1})).error(), Errc::not_ready);
@@ -125,7 +126,7 @@ class StoppedViewTest : public FailingViewTest {
 
 TEST_F(StoppedViewTest, NamesItsOperatorAndTheVersionThatFails) {
   const ViewStatus status = *database().status(*picky_);
-  EXPECT_TRUE(status.error.ends_with("apply: poison, in the input of version " +
+  EXPECT_TRUE(status.error.ends_with("apply picky: poison, in the input of version " +
                                      std::to_string(poisoned_.number)))
       << status.error;
   EXPECT_EQ(status.failures, 3u);
@@ -160,6 +161,57 @@ TEST_F(StoppedViewTest, IsBehindByTheCommitsOfItsOwnTables) {
   ASSERT_TRUE(run(database().resume(*picky_)));
   ASSERT_TRUE(run(database().fresh(*after_, store().version())));
   EXPECT_EQ(run(database().lag(*after_)).value().versions, 0u);
+}
+
+TEST_F(FailingViewTest, IsBehindByTheCommitsOfRingBuffersAndSeries) {
+  const auto schema = operators::test::make_schema(
+      {{"time", data::Kind::int64, false}, {"item", data::Kind::text, false}});
+  const Relation ring = run(database().create_ring_buffer("ring", schema, 10)).value();
+  const Relation series = run(database().create_series("series", schema, "time")).value();
+  const Relation none = run(database().create_ring_buffer("none", schema, 10)).value();
+  std::vector<Relation> views;
+  for (const Relation& source : {ring, series}) {
+    // The second column of what `picky` is given has the poison.
+    const auto plan = from(source).map({{"time", col("time")}, {"item", col("item")}});
+    views.push_back(
+        run(database().create_view("of_" + source.name(), plan.apply("picky"))).value());
+  }
+  const Relation both =
+      run(database().create_view("both", from(views[0]).append({from(views[1])}).distinct()))
+          .value();
+  ASSERT_TRUE(run(database().fresh(both, store().version())));
+  script_->failures = 1'000;
+  for (const char* item : {"poison", "pears"}) {
+    auto transaction = database().begin();
+    ASSERT_TRUE(run(transaction.append(ring, {1, item})));
+    ASSERT_TRUE(run(transaction.commit()));
+    transaction = database().begin();
+    ASSERT_TRUE(run(transaction.append(series, {1, item})));
+    ASSERT_TRUE(run(transaction.append(none, {1, item})));
+    ASSERT_TRUE(run(transaction.commit()));
+  }
+  for (const Relation& view : views) {
+    EXPECT_EQ(run(database().fresh(view, store().version())).error(), Errc::quarantined);
+    EXPECT_EQ(run(database().lag(view)).value().versions, 2u) << view.name();
+  }
+  EXPECT_EQ(run(database().lag(both)).value().versions, 4u);
+}
+
+TEST_F(FailingViewTest, IsBehindByTheCommitsOfTablesBelowTransactionalViews) {
+  const Relation orders = make_orders();
+  const Relation others = run(database().create_table("others", test::orders_schema)).value();
+  const Relation below =
+      run(database().create_view("below", from(orders), {.update = ViewUpdate::transactional}))
+          .value();
+  const Relation picky = run(database().create_view("picky", from(below).apply("picky"))).value();
+  ASSERT_TRUE(run(database().fresh(picky, store().version())));
+  script_->failures = 1'000;
+  insert(orders, {{1, "poison", 1}});
+  insert(others, {{1, "figs", 1}});
+  insert(orders, {{2, "pears", 1}});
+  EXPECT_EQ(run(database().fresh(picky, store().version())).error(), Errc::quarantined);
+  EXPECT_EQ(run(database().lag(picky)).value().versions, 2u);
+  EXPECT_EQ(run(database().lag(below)).value().versions, 0u);
 }
 
 TEST_F(StoppedViewTest, GoesOnWhereItStoppedWhenItIsResumed) {
@@ -312,6 +364,25 @@ TEST_F(FailingViewTest, IsFollowedByOneThatIsMadeMeanwhile) {
   script_->failures = 0;
   ASSERT_TRUE(run(database().resume(picky)));
   EXPECT_EQ(fresh_rows(late), "+1 (1, 'apples', 1)\n+1 (2, 'poison', 1)\n+1 (3, 'pears', 1)\n");
+}
+
+TEST_F(FailingViewTest, HasReadersOnManyPathsWhoAreToldOnce) {
+  const Relation orders = make_orders();
+  std::vector<Relation> views = {
+      run(database().create_view("v0", from(orders).apply("picky"))).value()};
+  views.push_back(run(database().create_view("v1", from(views[0]))).value());
+  // More paths to the last than anyone could go along one by one.
+  while (views.size() < 80) {
+    const auto plan = from(views[views.size() - 1]).append({from(views[views.size() - 2])});
+    views.push_back(
+        run(database().create_view("v" + std::to_string(views.size()), plan.distinct())).value());
+  }
+  ASSERT_TRUE(run(database().fresh(views.back(), store().version())));
+  script_->failures = 2;
+  insert(orders, {{1, "poison", 1}});
+  EXPECT_EQ(fresh_rows(views.back()), "+1 (1, 'poison', 1)\n");
+  ASSERT_TRUE(run(database().rebuild(views.front())));
+  EXPECT_EQ(fresh_rows(views.back()), "+1 (1, 'poison', 1)\n");
 }
 
 TEST_F(FailingViewTest, JoinsWhatFailedWithWhatWentOn) {

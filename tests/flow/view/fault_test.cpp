@@ -2,14 +2,18 @@
 // views then.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/relation_info.hpp>
+#include <weir/runtime/simulation.hpp>
+#include <weir/storage/engine/simulated_disk.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/tests/flow/view/support/view_fixture.hpp>
 
@@ -62,11 +66,107 @@ TEST_F(FaultyViewTest, B2ALogThatCannotBeReadIsAnErrorAndNotEmpty) {
   const auto version = insert(*orders_, {{3, "apples", 10}});
   EXPECT_EQ(run(database().fresh(*sums_, version)).error(), storage::Errc::io_error);
   EXPECT_LT(database().status(*sums_)->position, version);
+  EXPECT_TRUE(database().status(*sums_)->is_stopped);
+  EXPECT_EQ(database().status(*sums_)->error, io_error_.message());
   EXPECT_EQ(rows_of(*sums_), "+1 ('apples', 1)\n+1 ('pears', 2)\n");
   disk().repair();
   reopen(options());
   find_again();
   EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");
+  EXPECT_FALSE(database().status(*sums_)->is_stopped);
+}
+
+/// One that lets actors of some name crash, whenever it is told to.
+struct CrashingActors {
+  explicit CrashingActors(std::string of) : name(std::move(of)) {}
+
+  std::string name;
+  std::shared_ptr<bool> is_on = std::make_shared<bool>(false);
+  Simulation simulation{{.faults = {.actor_crash = 1,
+                                    .applies_to = [name = name, is_on = is_on](
+                                                      std::string_view, std::string_view of) {
+                                      return *is_on && of.find(name) != std::string_view::npos;
+                                    }}}};
+  storage::Store store =
+      storage::Store::open(simulation.system(),
+                           {.disk = std::make_shared<storage::engine::SimulatedDisk>()})
+          .value();
+  Database database =
+      simulation
+          .run(Database::open(
+              &store,
+              {.workers = 1, .retry_backoff = std::chrono::milliseconds(1), .failures_max = 50}))
+          .value();
+  Relation orders = simulation.run(database.create_table("orders", test::orders_schema)).value();
+  Relation sums =
+      simulation
+          .run(database.create_view("sums", from(orders).group_by({"item"}).aggregate(
+                                                {operators::sum(col("amount")).as("sum")})))
+          .value();
+
+  storage::Version insert(int id) {
+    auto transaction = database.begin();
+    simulation.run(transaction.insert(orders, {id, "apples", id})).value();
+    return simulation.run(transaction.commit()).value();
+  }
+  std::string sum() {
+    Snapshot snapshot = database.read();
+    RowScan scan = snapshot.scan(sums);
+    const auto rows = simulation.run(scan.next());
+    return rows ? to_string(*rows) : rows.error().message();
+  }
+};
+
+TEST(FaultyView, AWorkerThatCrashesLosesNothing) {
+  CrashingActors actors("worker");
+  ASSERT_TRUE(actors.simulation.run(actors.database.fresh(actors.sums, actors.insert(1))));
+  *actors.is_on = true;
+  const auto version = actors.insert(10);
+  while (actors.database.status(actors.sums)->phase != ViewPhase::failing)
+    actors.simulation.run_steps(1);
+  *actors.is_on = false;
+  ASSERT_TRUE(actors.simulation.run(actors.database.fresh(actors.sums, version)));
+  EXPECT_EQ(actors.sum(), "+1 ('apples', 11)\n");
+  ASSERT_TRUE(actors.simulation.run(actors.database.fresh(actors.sums, actors.insert(100))));
+  EXPECT_EQ(actors.sum(), "+1 ('apples', 111)\n");
+  ASSERT_TRUE(actors.simulation.run(actors.database.close()));
+}
+
+TEST(FaultyView, APoolThatCrashesStopsAllViewsWhoSaySo) {
+  CrashingActors actors("pool");
+  ASSERT_TRUE(actors.simulation.run(actors.database.fresh(actors.sums, actors.insert(1))));
+  *actors.is_on = true;
+  const auto version = actors.insert(10);
+  ASSERT_FALSE(actors.simulation.run(actors.database.fresh(actors.sums, version)));
+  EXPECT_TRUE(actors.database.status(actors.sums)->is_stopped);
+  EXPECT_NE(actors.database.status(actors.sums)->error, "");
+  EXPECT_EQ(actors.sum(), "+1 ('apples', 1)\n") << "nothing was half done";
+  *actors.is_on = false;
+  ASSERT_TRUE(actors.simulation.run(actors.database.close()));
+}
+
+TEST(FaultyView, ALogThatCannotBeReadForAMomentIsReadAgain) {
+  using namespace std::chrono_literals;
+  Simulation simulation;
+  const auto disk = std::make_shared<storage::engine::SimulatedDisk>();
+  auto store = storage::Store::open(simulation.system(), {.disk = disk}).value();
+  auto database = simulation.run(Database::open(&store, {.retry_backoff = 1ms})).value();
+  const Relation orders =
+      simulation.run(database.create_table("orders", test::orders_schema)).value();
+  const Relation all = simulation.run(database.create_view("all", from(orders))).value();
+  ASSERT_TRUE(simulation.run(database.fresh(all, store.version())));
+  disk->fail_reads(Family::log, Error(storage::Errc::io_error, "simulated"));
+  auto transaction = database.begin();
+  ASSERT_TRUE(simulation.run(transaction.insert(orders, {1, "apples", 1})));
+  const auto version = simulation.run(transaction.commit()).value();
+  simulation.run_for(5ms);
+  EXPECT_LT(database.status(all)->position, version);
+  EXPECT_FALSE(database.status(all)->is_stopped);
+  disk->repair();
+  simulation.run_for(20ms);
+  EXPECT_GE(database.status(all)->position, version);
+  ASSERT_TRUE(simulation.run(database.fresh(all, version)));
+  ASSERT_TRUE(simulation.run(database.close()));
 }
 
 TEST_F(FaultyViewTest, B3APositionThatCannotBeReadIsAnErrorAndNotZero) {
@@ -105,6 +205,8 @@ TEST_F(FaultyViewTest, B28ACommitThatFailsChangesNothing) {
   const auto version = insert(*orders_, {{3, "apples", 10}});
   EXPECT_EQ(run(database().fresh(*sums_, version)).error(), storage::Errc::io_error);
   EXPECT_EQ(database().status(*sums_)->position, position);
+  EXPECT_TRUE(database().status(*sums_)->is_stopped);
+  EXPECT_NE(database().status(*sums_)->error.find(io_error_.message()), std::string::npos);
   EXPECT_EQ(rows_of(*sums_), "+1 ('apples', 1)\n+1 ('pears', 2)\n");
   disk().repair();
   reopen(options());
@@ -219,7 +321,7 @@ TEST_F(FaultyViewTest, B9OneThatItsWorkerRefusesIsQuarantinedAndGoesOnWhenItCanB
       run(database().create_view("fickle", from(*orders_).apply("fickle"))).value();
   const Relation reader = run(database().create_view("reader", from(fickle))).value();
   EXPECT_EQ(run(database().fresh(fickle, store().version())).error().message(),
-            "quarantined: view 'fickle': invalid argument: apply: not now");
+            "quarantined: view 'fickle': invalid argument: apply fickle: not now");
   EXPECT_EQ(fresh_rows(reader), "quarantined: view 'reader': it waits for 'fickle'");
   insert(*orders_, {{3, "apples", 10}});
   EXPECT_EQ(fresh_rows(*sums_), "+1 ('apples', 11)\n+1 ('pears', 2)\n");

@@ -310,6 +310,15 @@ TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhenEverybodyIsSlow) {
   explore_in_test(slow, [](Simulation& simulation) { Scenario(simulation).run(); });
 }
 
+TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhenWorkersCrash) {
+  ExploreOptions crashing = test::exploring(40);
+  crashing.simulation.faults = {.actor_crash = 0.02,
+                                .applies_to = [](std::string_view, std::string_view name) {
+                                  return name.find("worker") != std::string_view::npos;
+                                }};
+  explore_in_test(crashing, [](Simulation& simulation) { Scenario(simulation, true).run(); });
+}
+
 TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhateverFails) {
   explore_in_test(test::exploring(200),
                   [](Simulation& simulation) { Scenario(simulation, true).run(); });

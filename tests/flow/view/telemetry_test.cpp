@@ -132,6 +132,7 @@ TEST_F(ViewTelemetryTest, OneTraceShowsACommitAndWhatBecameOfItInViews) {
   const auto consume = find(spans, "flow.coordinator.consume", trace);
   ASSERT_TRUE(consume);
   EXPECT_EQ(number(*consume, "flow.records"), 1);
+  EXPECT_EQ(number(*consume, "flow.batches"), 1);
   EXPECT_EQ(number(*consume, "flow.version.first"), static_cast<std::int64_t>(version.number));
   EXPECT_EQ(number(*consume, "flow.version.last"), static_cast<std::int64_t>(version.number));
   const auto filter = find(spans, "flow.coordinator.filter", trace);
@@ -141,6 +142,8 @@ TEST_F(ViewTelemetryTest, OneTraceShowsACommitAndWhatBecameOfItInViews) {
   EXPECT_EQ(number(*filter, "flow.rows.out"), 3);
   const auto route = find(spans, "flow.coordinator.route_and_group", trace);
   ASSERT_TRUE(route);
+  EXPECT_EQ(number(*route, "flow.changes"), 3);
+  EXPECT_EQ(number(*route, "flow.flows.active"), 2);
   EXPECT_EQ(number(*route, "flow.relations"), 1);
   EXPECT_EQ(number(*route, "flow.flows"), 1);
   EXPECT_EQ(number(*route, "flow.batches"), 1);
@@ -158,7 +161,7 @@ TEST_F(ViewTelemetryTest, OneTraceShowsACommitAndWhatBecameOfItInViews) {
   EXPECT_EQ(op->parent, process->context.span);
   EXPECT_EQ(number(*op, "flow.rows.in"), 3);
   EXPECT_EQ(number(*op, "flow.rows.out"), 2);
-  EXPECT_TRUE(find(spans, "flow.operator.apply", trace));
+  EXPECT_TRUE(find(spans, "flow.operator.picky", trace));
 }
 
 TEST_F(ViewTelemetryTest, TheTraceOfAWriterShowsItsTransactionalViews) {
@@ -235,6 +238,33 @@ TEST_F(ViewTelemetryTest, MetricsTellHowViewsAre) {
   EXPECT_TRUE(has("weir_flow_view_lag{weir_view=\"picky\"}"));
   close();
   EXPECT_EQ(page().find("weir_flow_views{"), std::string::npos);
+}
+
+TEST_F(ViewTelemetryTest, CountersDoNotFallWhenAViewIsDroppedOrReplaced) {
+  telemetry::Telemetry telemetry({.measures_always = true}, {});
+  open(&telemetry);
+  const auto has = [&](const std::string& line) {
+    return telemetry::prometheus_page(telemetry.meter().collect({}),
+                                      telemetry::PrometheusFormat::text)
+               .find(line) != std::string::npos;
+  };
+  write({{1, "apples", 1}, {2, "pears", 2}, {3, "plums", 3}});
+  ASSERT_TRUE(run(database_->fresh(*picky_, store_->version())));
+  const Relation inside =
+      run(database_->create_view("inside", from(*orders_), {.update = ViewUpdate::transactional}))
+          .value();
+  ASSERT_TRUE(run(database_->fresh(inside, store_->version())));
+  EXPECT_TRUE(has("weir_flow_rows_in_total 6\n"));
+  EXPECT_TRUE(has("weir_flow_rows_out_total 5\n"));
+  ASSERT_TRUE(run(database_->drop_view("picky")));
+  ASSERT_TRUE(run(database_->drop_view("inside")));
+  const Relation all = run(database_->replace_view("idle", from(*orders_))).value();
+  ASSERT_TRUE(run(database_->fresh(all, store_->version())));
+  EXPECT_TRUE(has("weir_flow_views{weir_phase=\"live\"} 1\n"));
+  EXPECT_TRUE(has("weir_flow_rows_in_total 9\n"));
+  EXPECT_TRUE(has("weir_flow_rows_out_total 8\n"));
+  EXPECT_TRUE(has("weir_flow_backfill_rows_total 6\n"));
+  close();
 }
 
 /// Keeps lines as `level message view`.

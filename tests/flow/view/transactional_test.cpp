@@ -188,8 +188,8 @@ TEST_F(TransactionalTest, HasNoOperatorThatGoesByTheClock) {
   const auto refused =
       run(database().create_view("watched", from(orders).apply("watch").distinct(), transactional));
   EXPECT_EQ(refused.error().message(),
-            "invalid argument: view 'watched': distinct < apply: goes by the clock, which no "
-            "transaction does");
+            "invalid argument: view 'watched': distinct < apply watch: goes by the clock, which "
+            "no transaction does");
   EXPECT_TRUE(run(database().create_view("watched", from(orders).apply("watch"))));
 }
 
@@ -220,7 +220,8 @@ TEST_F(TransactionalTest, RefusesTheCommitThatItCannotFollow) {
     ASSERT_TRUE(run(transaction.insert(orders, {3, bad, 1})));
     const auto refused = run(transaction.commit());
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().detail(), "view 'picky': distinct < apply: " + std::string(bad));
+    EXPECT_EQ(refused.error().detail(),
+              "view 'picky': distinct < apply picky: " + std::string(bad));
     EXPECT_EQ(store().version(), before);
   }
   // Nothing of it is left, also not in memory, and nothing was quarantined.
@@ -427,7 +428,8 @@ TEST_F(TransactionalTest, WhoseRowsCannotBeTakenIsQuarantinedAndHoldsNobodyUp) {
   const auto failed = run(database().fresh(picky, store().version()));
   EXPECT_EQ(failed.error(), Errc::quarantined);
   EXPECT_EQ(database().status(picky)->failures, 3u);
-  EXPECT_NE(database().status(picky)->error.find("view 'picky': apply: poison"), std::string::npos)
+  EXPECT_NE(database().status(picky)->error.find("view 'picky': apply picky: poison"),
+            std::string::npos)
       << database().status(picky)->error;
   const auto version = insert(orders, {{2, "poison", 1}});
   EXPECT_EQ(rows_at(version, other), "+1 (1, 'poison', 5)\n+1 (2, 'poison', 1)\n");
@@ -447,7 +449,8 @@ TEST_F(TransactionalTest, WaitsForItsOperatorWithoutMissingAnything) {
   reopen();  // without the operator
   const auto version = insert(open("orders"), {{2, "pears", 1}});
   EXPECT_EQ(run(database().fresh(open("picky"), version)).error().message(),
-            "quarantined: view 'picky': unknown name: apply: no operator 'picky' is registered");
+            "quarantined: view 'picky': unknown name: apply picky: no operator 'picky' is "
+            "registered");
   EXPECT_EQ(rows_at(version, open("picky")), "not ready: view 'picky'");
   EXPECT_EQ(rows_at(version, open("after")), "not ready: view 'after'");
   ASSERT_TRUE(run(database().rebuild(open("picky"))));

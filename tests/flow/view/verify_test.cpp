@@ -14,6 +14,7 @@
 namespace weir::flow::view {
 namespace {
 
+using data::col;
 using data::Kind;
 using data::Value;
 using operators::test::make_batch;
@@ -33,6 +34,8 @@ class Forger final : public operators::Operator {
       const Value item = input.batch.row(row)[1];
       if (item == Value("remove")) out.emit(make_batch(schema(), Changes{{{99, "ghost"}, -1}}));
       if (item == Value("change")) out.emit(make_batch(schema(), Changes{{{1, "other"}, -1}}));
+      if (item == Value("schema"))
+        out.emit(make_batch(make_schema({{"x", Kind::text}}), Changes{{{"lie"}, 1}}));
       if (item == Value("again")) out.emit(make_batch(schema(), Changes{{{1, "twin"}, 1}}));
     }
     return {};
@@ -85,6 +88,27 @@ TEST_F(VerifyTest, RefusesToRemoveARowAsWhatItIsNot) {
             "-1 (1, 'other')");
 }
 
+TEST_F(VerifyTest, RefusesRowsOfAnotherSchema) {
+  EXPECT_EQ(failure("schema"),
+            "quarantined: view 'view': wrong schema: apply forger: it gave rows of (x text), but "
+            "it is declared to give (id int64 not null, item text not null, primary key id)");
+}
+
+TEST_F(VerifyTest, RefusesToRemoveARowThatNeverCameFromAViewWithoutAKey) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  const Relation items =
+      run(database().create_view("items",
+                                 from(orders).apply("forger").map({{"item", col("item")}})))
+          .value();
+  ASSERT_TRUE(run(database().fresh(items, insert(orders, {{1, "apples"}}))));
+  const auto reached = run(database().fresh(items, insert(orders, {{2, "remove"}})));
+  ASSERT_FALSE(reached);
+  EXPECT_EQ(reached.error(), Errc::quarantined);
+  EXPECT_NE(reached.error().message().find("a row went that had not come: -1 ('ghost')"),
+            std::string::npos)
+      << reached.error().message();
+}
+
 TEST_F(VerifyTest, RefusesASecondRowWithAKey) {
   EXPECT_EQ(failure("again"),
             "quarantined: view 'view': unknown row: two rows with one primary key: "
@@ -123,12 +147,72 @@ TEST_F(VerifyTest, RefusesMoreThanTheLimitAtOnce) {
   EXPECT_EQ(refused.error(), Errc::too_large);
   EXPECT_NE(refused.error().message().find("'orders': a batch of"), std::string::npos);
   EXPECT_NE(refused.error().message().find("1000 at most"), std::string::npos);
-  const Relation view = run(database().create_view("view", from(orders))).value();
-  const auto version = insert(orders, {{1, text}});
-  const auto reached = run(database().fresh(view, version));
+  // Row by row it is no less.
+  const std::string half(450, 'x');
+  ASSERT_TRUE(run(transaction.insert(orders, {1, half})));
+  for (const auto& again :
+       {run(transaction.insert(orders, {2, text})), run(transaction.upsert(orders, {2, text})),
+        run(transaction.update(orders, {1, half}))}) {
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error(), Errc::too_large);
+    EXPECT_NE(again.error().message().find("bytes in one transaction, 1000 at most"),
+              std::string::npos)
+        << again.error().message();
+  }
+  // What was refused has changed nothing.
+  ASSERT_TRUE(run(transaction.insert(orders, {2, "small"})));
+  ASSERT_TRUE(run(transaction.commit()));
+  Snapshot now = database().read();
+  EXPECT_EQ(run(now.get(orders, {1})).value(), (Row{1, half}));
+  EXPECT_EQ(run(now.get(orders, {2})).value(), (Row{2, "small"}));
+}
+
+TEST_F(VerifyTest, RefusesToAppendMoreThanTheLimitInOneTransaction) {
+  reopen({.batch_bytes_max = 1'000});
+  const Relation lines =
+      run(database().create_ring_buffer("lines", make_schema({{"item", Kind::text, false}}), 10))
+          .value();
+  auto transaction = database().begin();
+  const std::string half(450, 'x');
+  ASSERT_TRUE(run(transaction.append(lines, {half})));
+  ASSERT_TRUE(run(transaction.append(lines, {half})));
+  EXPECT_EQ(run(transaction.append(lines, {half})).error(), Errc::too_large);
+  ASSERT_TRUE(run(transaction.commit()));
+}
+
+TEST_F(VerifyTest, FollowsWhatOnlyTogetherIsMoreThanTheLimit) {
+  DatabaseOptions options{.library = {.operators = &registry_},
+                          .batch_bytes_max = 1'000,
+                          .retry_backoff = std::chrono::milliseconds(1)};
+  reopen(options);
+  Relation orders = run(database().create_table("orders", orders_schema)).value();
+  ASSERT_TRUE(
+      run(database().create_view("view", from(orders).apply("forger").filter(col("id") > 1))));
+  // It cannot be made for a while, and has then all of it before it.
+  options.library = {};
+  reopen(options);
+  orders = run(database().relation("orders")).value();
+  for (int id = 1; id <= 5; ++id) insert(orders, {{id, std::string(600, 'x')}});
+  options.library = {.operators = &registry_};
+  reopen(options);
+  const Relation view = run(database().relation("view")).value();
+  ASSERT_TRUE(run(database().fresh(view, store().version())));
+  EXPECT_GT(database().status(view)->counts.failures, 0u) << "it was too much at once";
+  EXPECT_EQ(database().status(view)->counts.rows_out, 4u);
+}
+
+TEST_F(VerifyTest, RefusesAnOperatorThatMakesMoreThanTheLimit) {
+  reopen({.batch_bytes_max = 1'000, .failures_max = 1});
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  const auto same = operators::JoinOptions{.on = {{"item", "item"}}, .right_prefix = "other_"};
+  const Relation view =
+      run(database().create_view("view", from(orders).join(from(orders), same))).value();
+  std::vector<Row> rows;
+  for (int id = 0; id < 12; ++id) rows.push_back({id, "x"});
+  const auto reached = run(database().fresh(view, insert(orders, rows)));
   ASSERT_FALSE(reached);
   EXPECT_EQ(reached.error(), Errc::quarantined);
-  EXPECT_NE(reached.error().message().find("too large: source: it gave"), std::string::npos)
+  EXPECT_NE(reached.error().message().find("too large: join: it gave"), std::string::npos)
       << reached.error().message();
 }
 

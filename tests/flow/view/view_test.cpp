@@ -146,6 +146,10 @@ TEST_F(ViewTest, RefusesAQueryWithThePathToWhatIsWrong) {
   };
   EXPECT_EQ(refusal(from(orders).filter(col("price") > 1).distinct()),
             "unknown column: view 'v': distinct < filter: 'price'; there are: id, item, amount");
+  EXPECT_EQ(refusal(from(orders).filter(data::call("lowr", {col("item")}) == "x")),
+            "unknown function: view 'v': filter: lowr(item): 'lowr'");
+  EXPECT_EQ(refusal(from(orders).filter(col("amount") == "many").distinct()).substr(0, 61),
+            "type mismatch: view 'v': distinct < filter: (amount = 'many')");
   EXPECT_EQ(refusal(operators::from("people", orders_schema)),
             "unknown table or view: view 'v': 'people'");
   EXPECT_EQ(refusal(operators::from("v", orders_schema)), "unknown table or view: view 'v': 'v'");

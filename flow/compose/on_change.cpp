@@ -5,6 +5,7 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/runtime/channel.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/retry.hpp>
@@ -50,7 +51,11 @@ Task<Result<Version>> find_place(storage::Store* store, std::string name) {
   co_return now;
 }
 
-Task<> begin(const workflow::Engine* engine, workflow::NewExecution request, Result<>* outcome) {
+/// In the trace of the commit that it is begun for.
+Task<> begin(const workflow::Engine* engine, workflow::NewExecution request,
+             telemetry::TraceContext cause, Result<>* outcome) {
+  Span beginning = caused_span("flow.on_change", cause, {{"workflow.kind", request.kind}});
+  if (beginning.is_recorded()) beginning.set({"workflow.execution", to_string(*request.id)});
   const auto created = co_await engine->create_execution(std::move(request));
   if (!created) *outcome = created.error();
 }
@@ -73,7 +78,7 @@ Task<Result<>> begin_all(const workflow::Engine* engine, const Start* start,
                          .lane = start->lane,
                          .id = id_of(*start, *delta.resume, row),
                          .creator = start->name},
-                        &outcome));
+                        delta.trace, &outcome));
       if (scope.running() >= begun_max) co_await scope.join();
     }
   }

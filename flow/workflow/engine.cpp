@@ -8,6 +8,8 @@
 #include <weir/flow/workflow/internal/embedded_store.hpp>
 #include <weir/flow/workflow/internal/engine_call.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
@@ -20,10 +22,7 @@ using internal::run;
 using internal::with_lease;
 
 Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request, bool waits) {
-  if (request.worker.empty()) co_return Error(Errc::invalid_argument, "a worker without a name");
-  if (request.lease <= Duration::zero()) {
-    co_return Error(Errc::invalid_argument, "a lease that is not positive");
-  }
+  if (auto valid = internal::validate(request); !valid) co_return valid.error();
   WEIR_CO_TRY(found, co_await core->claim(std::move(request), waits));
   for (Claimed& claimed : found) claimed.handle.store = core->identity();
   co_return std::move(found);
@@ -85,6 +84,33 @@ Result<CreatedGraph> make_graph(Draft& draft, const NewGraph& graph) {
   return created;
 }
 
+void set_trace(NewExecution& request) {
+  if (!request.trace) request.trace = current_trace();
+}
+
+struct CreateExecution {
+  Span note_caller() {
+    Span asking = first_span("workflow.create");
+    set_trace(request);
+    return asking;
+  }
+  Result<Created> operator()(Draft& draft) const { return create(draft, request); }
+
+  NewExecution request;
+  Result<Created> (*create)(Draft&, const NewExecution&);
+};
+
+struct CreateGraph {
+  Span note_caller() {
+    Span asking = first_span("workflow.create");
+    std::ranges::for_each(graph.executions, set_trace);
+    return asking;
+  }
+  Result<CreatedGraph> operator()(Draft& draft) const { return make_graph(draft, graph); }
+
+  NewGraph graph;
+};
+
 }  // namespace
 
 Engine::Engine(CoreRef core, AuditSchedule audit) : core_(std::move(core)) {
@@ -129,9 +155,11 @@ Task<Result<>> Engine::close() {
 }
 
 Task<Result<Created>> Engine::create_execution(NewExecution request) const {
-  return run(core_, [request = std::move(request)](Draft& draft) {
-    return internal::create(draft, request);
-  });
+  return run(core_, CreateExecution{std::move(request), &internal::create});
+}
+
+Task<Result<Created>> Engine::create_own(NewExecution request) const {
+  return run(core_, CreateExecution{std::move(request), &internal::create_own});
 }
 
 Task<Result<std::vector<Claimed>>> Engine::claim(ClaimRequest request) const {
@@ -166,6 +194,12 @@ Task<Result<FailResult>> Engine::fail(Handle handle, Failure failure) const {
 Task<Result<>> Engine::delay(Handle handle, Time until) const {
   return with_lease(core_, handle, [handle, until](Draft& draft) {
     return internal::delay(draft, handle, until);
+  });
+}
+
+Task<Result<>> Engine::cancel(Handle handle, std::string reason) const {
+  return with_lease(core_, handle, [handle, reason = std::move(reason)](Draft& draft) {
+    return internal::cancel(draft, handle, reason);
   });
 }
 
@@ -236,7 +270,7 @@ Task<Result<WorkflowId>> Engine::create_workflow(NewWorkflow request) const {
 }
 
 Task<Result<CreatedGraph>> Engine::create_graph(NewGraph graph) const {
-  return run(core_, [graph = std::move(graph)](Draft& draft) { return make_graph(draft, graph); });
+  return run(core_, CreateGraph{std::move(graph)});
 }
 
 Task<Result<std::uint64_t>> Engine::stage(WorkflowId workflow, std::vector<NewEdge> edges,

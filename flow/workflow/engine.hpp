@@ -24,6 +24,8 @@ class WorkflowStore;
 class Auditor;
 }  // namespace internal
 
+struct Schedule;
+
 /// How an engine runs.
 struct EngineOptions {
   /// Records of a kind that are kept in memory.
@@ -175,7 +177,10 @@ class Engine {
   /// Gives it back until what it waits for has come; the attempt goes on then. `resumed` is given,
   /// and the lease kept, if that is the case already.
   Task<Result<SuspendResult>> suspend(Handle handle, SuspendRequest request) const;
-  /// False if it had ended before.
+  /// By its worker, which finds that it need not be done: refused as `complete` is to who does not
+  /// have the lease any more. It is not tried again.
+  Task<Result<>> cancel(Handle handle, std::string reason = {}) const;
+  /// By whoever may, whoever runs it. False if it had ended before.
   Task<Result<bool>> cancel(ExecutionId id, std::string reason = {}) const;
   /// Takes its lease from whoever has it.
   Task<Result<>> revoke(ExecutionId id, std::string reason = {}) const;
@@ -255,7 +260,8 @@ class Engine {
                                           std::optional<ExecutionId> after = {},
                                           std::size_t limit = 100) const;
   /// Executions after one of them, at most 1,000. Those of a workflow, and those that have not
-  /// ended, are found by an index; others are looked for, 10,000 for a page.
+  /// ended, are found by an index (the latter not on PostgreSQL, which reads past the others);
+  /// others are looked for, 10,000 for a page.
   Task<Result<ExecutionPage>> list_executions(ExecutionFilter filter,
                                               std::optional<ExecutionId> after = {},
                                               std::size_t limit = 100) const;
@@ -321,6 +327,10 @@ class Engine {
   /// gaps and begin at 1. `overtaken` if those asked for have been removed.
   Task<Result<std::vector<std::pair<std::uint64_t, Notice>>>> notices(
       std::uint64_t from, std::size_t notices_max = 256) const;
+  /// Lets notices, from now on until it is closed, tell of every change of an execution or a
+  /// workflow: `NoticeKind::changed`. For who shows them elsewhere, as `compose` does. Nothing on a
+  /// store that is elsewhere.
+  void tell_changes() const;
   /// Of the first that is there, or will be.
   Task<Result<std::uint64_t>> first_notice() const;
   /// A consumer has dealt with the notices up to `number`. Those that some consumer has not passed
@@ -332,6 +342,11 @@ class Engine {
   Task<Result<std::map<std::string, std::uint64_t>>> notice_cursors() const;
 
  private:
+  friend Task<Result<Created>> start_schedule(const Engine* engine, Schedule schedule);
+
+  /// Of a kind that is Weir's own, which nobody else may ask for.
+  Task<Result<Created>> create_own(NewExecution request) const;
+
   std::shared_ptr<internal::WorkflowStore> core_;  // null when moved from
   std::shared_ptr<internal::Auditor> auditor_;     // null without audits
   bool closes_ = true;                             // when it ends

@@ -24,7 +24,7 @@ Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
                                       std::vector<JournalEntry> entries,
                                       std::shared_ptr<StepCommit> commit) const {
   const CoreRef core = core_;
-  WEIR_CO_TRY_VOID(check_handle(*core, handle));
+  WEIR_CO_TRY_VOID(check_handle(core->identity(), handle));
   co_return co_await core->commit_journal(handle, end, std::move(entries), std::move(commit));
 }
 

@@ -4,6 +4,7 @@
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/engine_call.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
@@ -60,6 +61,7 @@ Task<Result<Limit>> Engine::limit(std::string key) const {
 
 Task<Result<QueueInfo>> Engine::queue(std::string lane, std::size_t limit) const {
   const CoreRef core = core_;
+  if (auto valid = internal::validate_name("lane", lane); !valid) co_return valid.error();
   limit = std::min<std::size_t>(limit, 1000);
   WEIR_CO_TRY(seen, co_await core->queue(lane, limit));
   // By the limits as they are by now.

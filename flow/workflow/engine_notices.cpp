@@ -20,6 +20,8 @@ Task<Result<std::uint64_t>> Engine::first_notice() const {
   co_return co_await core->first_notice();
 }
 
+void Engine::tell_changes() const { core_->tell_changes(); }
+
 Task<Result<>> Engine::acknowledge_notices(std::string consumer, std::uint64_t number) const {
   return run(core_, [consumer = std::move(consumer), number](Draft& draft) {
     return internal::acknowledge_notices(draft, consumer, number);

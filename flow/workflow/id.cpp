@@ -1,5 +1,6 @@
 #include <weir/flow/workflow/id.hpp>
 
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <span>
@@ -9,14 +10,25 @@
 namespace weir::flow::workflow {
 namespace {
 
-/// CRC-16 with the polynomial 0x1021 from zero, as XMODEM has it. Ids depend on it.
-std::uint16_t crc16(std::span<const std::uint8_t> bytes) {
-  unsigned crc = 0;
-  for (const std::uint8_t byte : bytes) {
-    crc ^= static_cast<unsigned>(byte) << 8;
+/// What each first byte comes to.
+constexpr std::array<std::uint16_t, 256> make_crc16_table() {
+  std::array<std::uint16_t, 256> table = {};
+  for (unsigned byte = 0; byte < table.size(); ++byte) {
+    unsigned crc = byte << 8;
     for (int bit = 0; bit < 8; ++bit) {
       crc = (crc << 1) ^ ((crc & 0x8000U) != 0 ? 0x1021U : 0U);
     }
+    table[byte] = static_cast<std::uint16_t>(crc);
+  }
+  return table;
+}
+
+/// CRC-16 with the polynomial 0x1021 from zero, as XMODEM has it. Ids depend on it.
+std::uint16_t crc16(std::span<const std::uint8_t> bytes) {
+  static constexpr std::array<std::uint16_t, 256> table = make_crc16_table();
+  unsigned crc = 0;
+  for (const std::uint8_t byte : bytes) {
+    crc = ((crc << 8) ^ table[((crc >> 8) ^ byte) & 0xff]) & 0xffff;
   }
   return static_cast<std::uint16_t>(crc);
 }

@@ -40,17 +40,17 @@ Duration backoff_before(const RetryPolicy& policy, std::uint32_t retry, std::uin
 }
 
 Result<> validate(const EdgePolicy& policy) {
-  using Kind = EdgePolicy::Kind;
-  const bool is_known =
-      (policy.kind == Kind::all_of || policy.kind == Kind::any_of || policy.kind == Kind::quorum) &&
-      (policy.on_satisfied == OnSatisfied::let_run ||
-       policy.on_satisfied == OnSatisfied::cancel_remaining);
+  using PolicyKind = EdgePolicy::Kind;
+  const bool is_known = (policy.kind == PolicyKind::all_of || policy.kind == PolicyKind::any_of ||
+                         policy.kind == PolicyKind::quorum) &&
+                        (policy.on_satisfied == OnSatisfied::let_run ||
+                         policy.on_satisfied == OnSatisfied::cancel_remaining);
   if (!is_known) {
     return Error(Errc::unsupported_policy,
                  "edge policy of kind " + std::to_string(static_cast<int>(policy.kind)) + ", " +
                      std::to_string(static_cast<int>(policy.on_satisfied)));
   }
-  if (policy.kind == Kind::quorum && policy.k == 0) {
+  if (policy.kind == PolicyKind::quorum && policy.k == 0) {
     return Error(Errc::invalid_argument, "a quorum is of 1 or more: k is 0");
   }
   return {};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include <weir/flow/workflow/limit.hpp>
 #include <weir/flow/workflow/policy.hpp>
 #include <weir/flow/workflow/state.hpp>
+#include <weir/storage/value.hpp>
+#include <weir/telemetry/trace_context.hpp>
 
 // What is stored, on every store. Persisted: fields are only added, at the end.
 namespace weir::flow::workflow {
@@ -28,12 +31,18 @@ struct ExecutionSpec {
   std::uint32_t reclaims_max = 100;
   std::uint32_t replays_max = 10;
   Time created_at = {};
+  /// Where whoever asked for it was; not valid if that was not recorded. Without baggage.
+  telemetry::TraceContext trace = {};
 
+  /// All but the trace, which is stored only if there is one: see the codec below.
   static auto weir_fields(auto& self) {
     return std::tie(self.kind, self.payload, self.creator, self.idempotency_key, self.retry,
                     self.attempt_timeout, self.reclaims_max, self.replays_max, self.created_at);
   }
-  friend bool operator==(const ExecutionSpec&, const ExecutionSpec&) = default;
+  /// The same is to be done, whoever asked for it.
+  friend bool operator==(const ExecutionSpec& left, const ExecutionSpec& right) {
+    return weir_fields(left) == weir_fields(right);
+  }
 };
 
 /// The right to make an attempt. What its holder writes is refused as soon as its epoch is not the
@@ -315,11 +324,16 @@ enum class NoticeKind : std::uint8_t {
   suspended,
   resumed,
   escalated,
+  /// An execution was made, removed, or changed as nothing else tells of.
+  changed,
+  /// So was a workflow; `Notice::execution` says nothing.
+  workflow_changed,
 };
 template <>
 inline constexpr std::array words<NoticeKind> = {
-    "completion",     "lease_acquired", "lease_renewed", "lease_expired", "lease_revoked",
-    "lease_released", "signal",         "suspended",     "resumed",       "escalated"};
+    "completion",    "lease_acquired", "lease_renewed", "lease_expired",
+    "lease_revoked", "lease_released", "signal",        "suspended",
+    "resumed",       "escalated",      "changed",       "workflow_changed"};
 
 /// What others are told of an execution, in the order of commits.
 struct Notice {
@@ -339,3 +353,20 @@ struct Notice {
 };
 
 }  // namespace weir::flow::workflow
+
+namespace weir::storage {
+
+/// Its fields, and behind them, only if there is one, the trace, in the form of the change log:
+///
+///     flags:1 (1 = present, 2 = sampled) trace id:16 span id:8
+///
+/// The signature is that of the fields: stores from before there were traces have the same bytes.
+/// It is a whole value, as what ends it is the end of the bytes.
+template <>
+struct ValueCodec<flow::workflow::ExecutionSpec> {
+  static void encode(const flow::workflow::ExecutionSpec& value, std::string& out);
+  static bool decode(std::string_view& in, flow::workflow::ExecutionSpec& value);
+  static std::string signature();
+};
+
+}  // namespace weir::storage

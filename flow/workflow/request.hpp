@@ -39,6 +39,8 @@ struct NewExecution {
   std::uint32_t replays_max = 10;
   /// While this one has not ended, what came of it is kept.
   std::optional<Parent> parent = {};
+  /// Where in a trace it belongs; given none, where the handler is that asks for it.
+  std::optional<telemetry::TraceContext> trace = {};
 };
 
 /// A workflow to be made.

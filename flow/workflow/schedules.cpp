@@ -2,7 +2,9 @@
 
 #include <weir/flow/workflow/cron.hpp>
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
 #include <weir/flow/workflow/payload.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
@@ -31,17 +33,47 @@ Time newest_due(const Cron& cron, Time due, Time now) {
   }
 }
 
+/// What it is to begin has to be good when it begins it.
+Result<> validate(const Schedule& schedule, Time now) {
+  if (auto valid = internal::validate_name("schedule", schedule.name); !valid) return valid;
+  if (auto valid = internal::validate_name("kind", schedule.kind); !valid) return valid;
+  if (auto valid = internal::refuse_own_kind(schedule.kind); !valid) return valid;
+  if (auto valid = internal::validate_name("lane", schedule.lane); !valid) return valid;
+  if (auto valid = internal::validate_payload("payload", schedule.payload); !valid) return valid;
+  auto cron = Cron::parse(schedule.cron);
+  if (!cron) return cron.error();
+  if (!cron->next_after(now)) {
+    return Error(Errc::invalid_argument, "cron: '" + schedule.cron + "' never comes");
+  }
+  if (to_string(schedule.overlap) != "?") return {};
+  return Error(Errc::unsupported_policy,
+               "overlap " + std::to_string(static_cast<int>(schedule.overlap)));
+}
+
+/// What of a schedule that is there is not as it is asked for.
+std::string difference(const internal::ScheduleState& there, const internal::ScheduleState& asked) {
+  if (there.cron != asked.cron) return "cron '" + there.cron + "'";
+  if (there.kind != asked.kind) return "kind '" + there.kind + "'";
+  if (there.payload != asked.payload) return "another payload";
+  if (there.overlap != asked.overlap) return "overlap " + std::string(to_string(there.overlap));
+  return "";
+}
+
+/// The one that is there under the name is the one that is asked for, or none.
+Task<Result<>> compare(const Engine* engine, ExecutionId id, internal::ScheduleState asked) {
+  WEIR_CO_TRY(info, co_await engine->describe(id));
+  if (!info) co_return {};
+  WEIR_CO_TRY(there, from_payload<internal::ScheduleState>(info->spec.payload));
+  const std::string differs = difference(there, asked);
+  if (differs.empty()) co_return {};
+  co_return Error(Errc::already_exists, "schedule '" + info->spec.creator + "' is there, with " +
+                                            differs + ": execution " + to_string(id));
+}
+
 }  // namespace
 
 Task<Result<Created>> start_schedule(const Engine* engine, Schedule schedule) {
-  WEIR_CO_TRY(cron, Cron::parse(schedule.cron));
-  if (!cron.next_after(engine->time())) {
-    co_return Error(Errc::invalid_argument, "cron: '" + schedule.cron + "' never comes");
-  }
-  if (to_string(schedule.overlap) == "?") {
-    co_return Error(Errc::unsupported_policy,
-                    "overlap " + std::to_string(static_cast<int>(schedule.overlap)));
-  }
+  if (auto valid = validate(schedule, engine->time()); !valid) co_return valid.error();
   internal::ScheduleState state{.cron = schedule.cron,
                                 .kind = schedule.kind,
                                 .payload = schedule.payload,
@@ -52,11 +84,13 @@ Task<Result<Created>> start_schedule(const Engine* engine, Schedule schedule) {
     const auto id = ExecutionId::in_lane(schedule.lane, uuid_of(schedule.name, generation));
     WEIR_CO_TRY(known, co_await engine->describe(id));
     if (known && known->execution.has_ended()) continue;
-    co_return co_await engine->create_execution({.kind = internal::schedule_kind,
-                                                 .payload = to_payload(state),
-                                                 .lane = schedule.lane,
-                                                 .id = id,
-                                                 .creator = schedule.name});
+    WEIR_CO_TRY(created, co_await engine->create_own({.kind = internal::schedule_kind,
+                                                      .payload = to_payload(state),
+                                                      .lane = schedule.lane,
+                                                      .id = id,
+                                                      .creator = schedule.name}));
+    if (created.is_duplicate) WEIR_CO_TRY_VOID(co_await compare(engine, id, state));
+    co_return created;
   }
   co_return Error(Errc::limit_reached, "schedule '" + schedule.name + "' was begun too often");
 }
@@ -81,7 +115,11 @@ Task<> run_schedule(WorkflowContext ctx, ScheduleState state) {
     }
   }
   state.last = newest_due(*cron, *due, ctx.now());
+  const telemetry::TraceContext here = current_trace();
   if (begins) {
+    // Each of them is a trace of its own, or that of the schedule would never end.
+    Span beginning = remote_span("workflow.schedule", {}, {{"workflow.kind", state.kind}});
+    beginning.add_link(here);
     const auto child =
         ctx.child<void>(state.kind, state.payload,
                         {.lane = state.lane, .priority = 0, .on_parent_end = OnParentEnd::let_run});

@@ -26,7 +26,7 @@ inline constexpr std::array words<Overlap> = {"skip", "queue_one", "allow", "can
 
 /// Begins an execution again and again.
 struct Schedule {
-  /// There is one of each name at a time.
+  /// There is one of each name in a lane at a time.
   std::string name;
   /// See `Cron`: `0 3 * * mon-fri`. In UTC: a day has 24 hours here.
   std::string cron;
@@ -39,7 +39,8 @@ struct Schedule {
 
 /// Begins a schedule, as an execution of its own which any `Worker` of its lane runs; it is stopped
 /// by cancelling that. It lasts over restarts; of the times at which nobody was there, the last one
-/// is made up for. One that is there already under the name is given, as it is.
+/// is made up for. One that is there already under the name is given, if it is the same; otherwise
+/// `already_exists`, with what differs: it is changed by cancelling it and starting another.
 Task<Result<Created>> start_schedule(const Engine* engine, Schedule schedule);
 
 namespace internal {

@@ -3,16 +3,28 @@
 #include <algorithm>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/cancellation.hpp>
+#include <weir/runtime/error.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow {
 namespace internal {
 
+Span begin_step(const WorkflowRun& run, JournalKind kind, const std::string& name) {
+  if (!current_trace().is_valid()) return span({});
+  return span("workflow." + std::string(to_string(kind)) + "." + name,
+              {{"workflow.step", name},
+               {"workflow.execution", to_string(run.id())},
+               {"workflow.attempt", static_cast<std::int64_t>(run.handle().attempt)}});
+}
+
 Task<bool> wait_for_retry(WorkflowRun* run, const StepOptions* options, Error failure,
                           std::uint32_t attempt) {
   if (attempt >= options->retry.retries_max || failure == Errc::step_failed) co_return false;
+  add_event("workflow.step.retry", {{"error", failure.message()}});
   const std::uint64_t random = run->engine().system().random();
   co_await run->doze(backoff_before(options->retry, attempt + 1, random));
   co_return true;
@@ -53,6 +65,7 @@ Task<> sleep_until(WorkflowRun* run, Time until) {
   if (const JournalEntry* found = co_await run->find(number, JournalKind::sleep, "")) {
     until = from_payload<Time>(found->payload).value();
   } else {
+    if (auto valid = validate_time("sleep", until); !valid) throw ErrorException(valid.error());
     co_await run->write(
         {.kind = JournalKind::sleep, .number = number, .payload = to_payload(until)});
   }
@@ -153,7 +166,8 @@ ExecutionId WorkflowContext::begin_child(std::string kind, std::string payload,
        .retry = std::move(options.retry),
        .tags = std::move(options.tags),
        .creator = to_string(run_->id()),
-       .parent = Parent{run_->id(), run_->first_place()}});
+       .parent = Parent{run_->id(), run_->first_place()},
+       .trace = current_trace()});
   return id;
 }
 

@@ -30,12 +30,11 @@ bool is_retried(const RetryPolicy& retry, const std::string& category, std::uint
 
 /// Ends the attempt, but not the execution, which is tried again.
 Result<FailResult> retry_later(Draft& draft, const ExecutionId& id, const ExecutionSpec& spec,
-                               const Failure& failure, const std::string& by) {
+                               const Failure& failure, bool is_own) {
   const Execution* before = draft.find<Execution>(id);
   const bool was_suspended = before->state.phase == Phase::suspended;
   const Duration pause = backoff_before(spec.retry, before->retries + 1, draft.random());
   if (before->lease) {
-    const bool is_own = by == before->lease->worker;
     tell(draft, id, *before, is_own ? NoticeKind::lease_released : NoticeKind::lease_revoked);
   }
   auto changed =
@@ -87,16 +86,17 @@ void begin_attempt(Draft& draft, const ExecutionId& id, const StateVector& befor
 }
 
 Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failure& failure,
-                                const std::string& by) {
+                                const std::string& by, bool is_own) {
   const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
   const Execution* execution = draft.find<Execution>(id);
   if (spec == nullptr || execution == nullptr) {
     return Error(Errc::corruption, "execution " + to_string(id) + " has no specification");
   }
   if (!failure.is_final && is_retried(spec->retry, failure.category, execution->retries)) {
-    return retry_later(draft, id, *spec, failure, by);
+    return retry_later(draft, id, *spec, failure, is_own);
   }
-  auto ended = end(draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by});
+  auto ended = end(
+      draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by, .is_own = is_own});
   if (!ended) return ended.error();
   return FailResult{};
 }

@@ -15,8 +15,8 @@ void begin_attempt(Draft& draft, const ExecutionId& id, const StateVector& befor
                    Execution& execution, const std::string& worker);
 
 /// The attempt has failed: another one is made as the execution's policy says, or it has failed for
-/// good.
+/// good. Its worker says so, or it is found out by others.
 Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failure& failure,
-                                const std::string& by);
+                                const std::string& by, bool is_own);
 
 }  // namespace weir::flow::workflow::internal

@@ -21,12 +21,14 @@ class CommandOf final : public Command {
  public:
   using Outcome = std::invoke_result_t<Function&, Draft&>;
 
-  explicit CommandOf(Function function) : function_(std::move(function)) {}
+  explicit CommandOf(const Function& function) : function_(function) {}
+  explicit CommandOf(Function&& function) : function_(std::move(function)) {}
 
   bool run(Draft& draft) override {
     outcome_.emplace(function_(draft));
     return outcome_->has_value();
   }
+  Function& function() noexcept { return function_; }
   Outcome take() { return *std::move(outcome_); }
 
  private:

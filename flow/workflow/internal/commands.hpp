@@ -15,6 +15,8 @@ namespace weir::flow::workflow::internal {
 
 // Executions.
 Result<Created> create(Draft& draft, const NewExecution& request);
+/// The same of a kind that is Weir's own.
+Result<Created> create_own(Draft& draft, const NewExecution& request);
 /// `wrong_state` if it cannot be claimed now; none if this worker may not, or if it ends instead:
 /// because it was reclaimed too often, or because its workflow is being cancelled.
 Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
@@ -27,6 +29,8 @@ Result<> delay(Draft& draft, const Handle& handle, Time until);
 /// By an operator, whoever has it. True if that ended it; false if it had ended before.
 Result<bool> cancel(Draft& draft, const ExecutionId& id, const std::string& reason,
                     const std::string& by);
+/// By its worker, who stops for good: as `complete`, it needs the lease.
+Result<> cancel(Draft& draft, const Handle& handle, const std::string& reason);
 Result<> revoke(Draft& draft, const ExecutionId& id, const std::string& reason);
 Result<> replay(Draft& draft, const ExecutionId& id);
 Result<> change_priority(Draft& draft, const ExecutionId& id, std::int32_t priority);

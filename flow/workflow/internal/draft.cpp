@@ -1,6 +1,8 @@
 #include <weir/flow/workflow/internal/draft.hpp>
 
+#include <new>
 #include <set>
+#include <utility>
 
 #include <weir/flow/workflow/internal/working_set.hpp>
 
@@ -10,13 +12,15 @@ namespace {
 template <class R>
 class TypedDraftTable final : public DraftTable {
  public:
+  explicit TypedDraftTable(std::pmr::memory_resource* memory) : changes(memory), absent(memory) {}
+
   void apply(WorkingSet& to) override {
     for (const auto& key : absent) to.add<R>(key, std::nullopt);
     for (auto& [key, record] : changes) to.change<R>(key, std::move(record));
   }
 
   typename DraftRecords<R>::Changes changes;
-  std::set<KeyOf<R>> absent;
+  std::pmr::set<KeyOf<R>> absent;
 };
 
 /// That of a kind; null if there is none.
@@ -26,9 +30,12 @@ TypedDraftTable<R>* find_table(const Tables& tables) {
 }
 
 template <class R, class Tables>
-TypedDraftTable<R>& make_table(Tables& tables) {
+TypedDraftTable<R>& make_table(Tables& tables, std::pmr::memory_resource& memory) {
   auto& table = tables[kind_number<R>];
-  if (!table) table = std::make_unique<TypedDraftTable<R>>();
+  if (!table) {
+    void* const place = memory.allocate(sizeof(TypedDraftTable<R>), alignof(TypedDraftTable<R>));
+    table.reset(new (place) TypedDraftTable<R>(&memory));
+  }
   return static_cast<TypedDraftTable<R>&>(*table);
 }
 
@@ -36,7 +43,6 @@ TypedDraftTable<R>& make_table(Tables& tables) {
 
 Draft::Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept
     : base_(base), now_(now), random_(random) {}
-Draft::Draft(Draft&& other) noexcept = default;
 Draft::~Draft() = default;
 
 bool Draft::notes_ends() const noexcept { return base_.notes_ends(); }
@@ -45,6 +51,8 @@ const Missing& Draft::missing() const noexcept {
   static const Missing none;
   return missing_ ? *missing_ : none;
 }
+
+std::unique_ptr<Missing> Draft::take_missing() noexcept { return std::move(missing_); }
 
 void Draft::apply(WorkingSet& to) {
   for (const auto& table : tables_) {
@@ -73,24 +81,24 @@ template <class R>
 R* DraftRecords<R>::edit(Draft& draft, const KeyOf<R>& key) {
   const R* record = find(draft, key);
   if (record == nullptr) return nullptr;
-  std::optional<R>& changed = make_table<R>(draft.tables_).changes[key];
+  std::optional<R>& changed = make_table<R>(draft.tables_, draft.arena_).changes[key];
   if (!changed) changed = *record;
   return &*changed;
 }
 
 template <class R>
 R& DraftRecords<R>::put(Draft& draft, const KeyOf<R>& key, R record) {
-  return make_table<R>(draft.tables_).changes[key].emplace(std::move(record));
+  return make_table<R>(draft.tables_, draft.arena_).changes[key].emplace(std::move(record));
 }
 
 template <class R>
 void DraftRecords<R>::remove(Draft& draft, const KeyOf<R>& key) {
-  make_table<R>(draft.tables_).changes[key].reset();
+  make_table<R>(draft.tables_, draft.arena_).changes[key].reset();
 }
 
 template <class R>
 void DraftRecords<R>::note_absent(Draft& draft, const KeyOf<R>& key) {
-  make_table<R>(draft.tables_).absent.insert(key);
+  make_table<R>(draft.tables_, draft.arena_).absent.insert(key);
 }
 
 template <class R>

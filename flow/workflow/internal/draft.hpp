@@ -2,8 +2,10 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,10 +25,15 @@ class DraftTable {
   virtual void apply(WorkingSet& to) = 0;
 };
 
+/// Ends a table; its memory goes with that of its draft.
+struct EndTable {
+  void operator()(DraftTable* table) const noexcept { std::destroy_at(table); }
+};
+
 /// The records of one kind in a draft. Compiled once, for all who write commands.
 template <class R>
 struct DraftRecords {
-  using Changes = std::map<KeyOf<R>, std::optional<R>>;
+  using Changes = std::pmr::map<KeyOf<R>, std::optional<R>>;
 
   static const R* find(Draft& draft, const KeyOf<R>& key);
   static R* edit(Draft& draft, const KeyOf<R>& key);
@@ -45,8 +52,7 @@ struct DraftRecords {
 class Draft {
  public:
   Draft(const WorkingSet& base, Time now, std::uint64_t random) noexcept;
-  Draft(Draft&& other) noexcept;
-  Draft& operator=(Draft&&) = delete;
+  Draft(Draft&&) = delete;
   ~Draft();
 
   /// By the clock of the store; the same for all that one command does.
@@ -102,8 +108,11 @@ class Draft {
   /// Executions that have ended, and whose dependents do not know it yet.
   std::vector<ExecutionId>& ended() noexcept { return ended_; }
 
-  const std::vector<Notice>& notices() const noexcept { return notices_; }
+  const std::pmr::vector<Notice>& notices() const noexcept { return notices_; }
+  bool has_missing() const noexcept { return missing_ != nullptr; }
   const Missing& missing() const noexcept;
+  /// Null if nothing is.
+  std::unique_ptr<Missing> take_missing() noexcept;
   /// Calls `function(key, record)` for each record of a kind that it changes.
   template <class R, class Function>
   void each_change(Function&& function) const {
@@ -120,9 +129,12 @@ class Draft {
   const WorkingSet& base_;
   const Time now_;
   std::uint64_t random_;
+  /// Of tables and changes. What most commands need is here already.
+  std::array<std::byte, 4096> memory_;
+  std::pmr::monotonic_buffer_resource arena_{memory_.data(), memory_.size()};
   /// By kind; null where there is nothing.
-  std::array<std::unique_ptr<DraftTable>, RecordKinds::size> tables_;
-  std::vector<Notice> notices_;
+  std::array<std::unique_ptr<DraftTable, EndTable>, RecordKinds::size> tables_;
+  std::pmr::vector<Notice> notices_{&arena_};
   std::vector<ExecutionId> ended_;
   std::unique_ptr<Missing> missing_;  // null if nothing is
 };

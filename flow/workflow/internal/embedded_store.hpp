@@ -46,6 +46,7 @@ class EmbeddedStore final : public WorkflowStore {
   Task<Result<>> commit_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
                                 std::shared_ptr<StepCommit> commit) override;
   Time time() const override { return core_->records.store().time(); }
+  void tell_changes() override { core_->tells_changes = true; }
   storage::Store* embedded() const override { return &core_->records.store(); }
   Task<Result<>> close() override;
   bool is_closed() const override { return core_->gone->published() > 0; }

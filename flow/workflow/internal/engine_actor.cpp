@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/change_notices.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/engine_core.hpp>
 #include <weir/flow/workflow/internal/limits.hpp>
@@ -25,6 +26,23 @@ bool becomes_listed(const WorkingSet& records, const KeyOf<R>& key, const std::o
 
 Task<> wake_when_cancelled(CancellationToken token, SequenceBarrier* woken) {
   if (auto cancelled = co_await token.cancelled(); cancelled) woken->publish(1);
+}
+
+/// Claims one, puts it behind the first `before` of those that were claimed, and tells whether it
+/// could be. What a claim gives is large, and is not to be handed from frame to frame.
+Result<bool> claim_into(Draft& draft, const ExecutionId& id, const ClaimRequest& request,
+                        std::vector<Claimed>& claimed, std::size_t before) {
+  // Only the last run counts.
+  claimed.resize(before);
+  auto outcome = claim(draft, id, request);
+  if (!outcome) return outcome.error();
+  if (*outcome) claimed.push_back(**std::move(outcome));
+  return claimed.size() > before;
+}
+
+/// Of one execution, and not of who asks.
+bool is_broken(const Error& error) {
+  return error == Errc::corruption || error == Errc::not_found || error == Errc::wrong_state;
 }
 
 constexpr Duration poison_pause = std::chrono::seconds(1);
@@ -66,13 +84,14 @@ Task<Result<bool>> EngineActor::on(Begin) {
 bool EngineActor::try_run(Command& command, const Chance& chance, Obstacle& obstacle) {
   Draft draft(records_, chance.now, chance.seed);
   const bool is_kept = command.run(draft);
-  if (!draft.missing().is_empty()) {
-    obstacle.missing = draft.missing();
+  if (draft.has_missing()) {
+    obstacle.missing = draft.take_missing();
     return false;
   }
   if (is_kept) obstacle.held = hold_on(draft);
   if (obstacle.held) return false;
   ++core_->figures->own().commands;
+  if (is_kept && core_->tells_changes) tell_changes(draft, records_);
   if (is_kept) absorb(draft);
   return true;
 }
@@ -90,7 +109,7 @@ Task<Result<>> EngineActor::run(Command* command) {
       chance.now = time();
       continue;
     }
-    WEIR_CO_TRY_VOID(co_await core_->records.read(*std::move(obstacle.missing), &records_));
+    WEIR_CO_TRY_VOID(co_await core_->records.read(std::move(obstacle.missing), &records_));
   }
 }
 
@@ -176,14 +195,16 @@ Task<Result<>> EngineActor::claim_ready(const ClaimRequest* request,
     if (failure_) co_return *failure_;
     const auto next = schedule_.next_ready(*request);
     if (!next) break;
-    auto outcome = co_await call(
-        [id = *next, request](Draft& draft) { return internal::claim(draft, id, *request); });
+    auto outcome =
+        co_await call([id = *next, request, claimed, before = claimed->size()](Draft& draft) {
+          return claim_into(draft, id, *request, *claimed, before);
+        });
     // Somebody else has it, if its records had to be read first.
-    if (!outcome && outcome.error() == Errc::wrong_state) continue;
+    const bool is_gone = schedule_.next_ready(*request) != next;
+    if (!outcome && outcome.error() == Errc::wrong_state && is_gone) continue;
+    if (!outcome && is_broken(outcome.error()) && set_aside(*next, outcome.error())) continue;
     if (!outcome) co_return outcome.error();
-    if (*outcome) {
-      claimed->push_back(**std::move(outcome));
-    } else if (schedule_.next_ready(*request) == next) {
+    if (!*outcome && schedule_.next_ready(*request) == next) {
       WEIR_CO_TRY(is_passed, co_await pass_over(*next, request));
       if (!is_passed) break;
     }
@@ -315,7 +336,7 @@ Task<> EngineActor::on(Due) {
   for (const std::string& lane : schedule_.take_wakes(time())) wake_if_open(lane);
   for (const ExecutionId& id : schedule_.due(time(), at_once)) {
     auto met = co_await meet(id);
-    has_failed = has_failed || !met;
+    if (!met && !set_aside(id, met.error())) has_failed = true;
   }
   if (failure_ || is_stopped_) co_return;
   if (!has_failed) {
@@ -397,6 +418,14 @@ void EngineActor::note_set_aside(std::string what, const Error& reason) {
   ++core_->figures->own().dispatch_errors;
   set_aside_.insert_or_assign(std::move(what), reason);
   publish_figures();
+}
+
+bool EngineActor::set_aside(const ExecutionId& id, const Error& reason) {
+  const Slot<Execution>* slot = records_.find<Execution>(id);
+  if (failure_ || is_stopped_ || slot == nullptr || !slot->current) return false;
+  schedule_.set_aside(id, *slot->current);
+  note_set_aside("execution " + to_string(id), reason);
+  return true;
 }
 
 QueueSeen EngineActor::on(LookAtQueue look) const {

@@ -147,7 +147,7 @@ class EngineActor final
   Task<Result<>> run(Command* command);
   /// What keeps a command from being run.
   struct Obstacle {
-    std::optional<Missing> missing = {};
+    std::unique_ptr<Missing> missing = {};
     std::shared_ptr<SequenceBarrier> held = {};  // published when it is gone
   };
   /// Whether there was none.
@@ -188,6 +188,8 @@ class EngineActor final
   Task<Result<>> cancel_rest(WorkflowId workflow);
   Task<Result<>> cancel_siblings(ExecutionId downstream);
   void note_set_aside(std::string what, const Error& reason);
+  /// So that it holds up nobody. False if it is the engine as a whole that cannot go on.
+  bool set_aside(const ExecutionId& id, const Error& reason);
 
   // Removing what has been kept for long enough.
   using NextDue = Result<std::optional<Time>>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct EngineCore {
   /// 1 when the actor has gone, with all that it held.
   const std::shared_ptr<SequenceBarrier> gone = std::make_shared<SequenceBarrier>();
   const std::shared_ptr<EngineFigures> figures = std::make_shared<EngineFigures>();
+  /// Somebody wants to know of every change.
+  std::atomic<bool> tells_changes = false;
   std::unique_ptr<EngineMetrics> metrics = {};  // null without telemetry
 };
 

@@ -62,6 +62,13 @@ Result<> join_workflow(Draft& draft, const NewExecution& request) {
   return {};
 }
 
+/// Nobody needs the baggage that is of a request, and it may be long.
+telemetry::TraceContext trace_of(const NewExecution& request) {
+  telemetry::TraceContext trace = request.trace.value_or(telemetry::TraceContext());
+  trace.baggage.reset();
+  return trace;
+}
+
 ExecutionSpec spec_of(const NewExecution& request, Time now) {
   return {.kind = request.kind,
           .payload = request.payload,
@@ -71,7 +78,8 @@ ExecutionSpec spec_of(const NewExecution& request, Time now) {
           .attempt_timeout = request.attempt_timeout,
           .reclaims_max = request.reclaims_max,
           .replays_max = request.replays_max,
-          .created_at = now};
+          .created_at = now,
+          .trace = trace_of(request)};
 }
 
 /// In order, without repetitions.
@@ -182,6 +190,11 @@ std::vector<Input> inputs_of(Draft& draft, const ExecutionId& id) {
 }  // namespace
 
 Result<Created> create(Draft& draft, const NewExecution& request) {
+  if (auto valid = refuse_own_kind(request.kind); !valid) return valid.error();
+  return create_own(draft, request);
+}
+
+Result<Created> create_own(Draft& draft, const NewExecution& request) {
   if (auto valid = validate(request); !valid) return valid.error();
   auto duplicate = find_duplicate(draft, request);
   if (!duplicate) return duplicate.error();
@@ -293,10 +306,11 @@ Result<FailResult> fail(Draft& draft, const Handle& handle, const Failure& failu
   if (auto valid = validate_payload("reason", failure.reason); !valid) return valid.error();
   auto execution = fenced(draft, handle);
   if (!execution) return execution.error();
-  return fail_attempt(draft, handle.execution, failure, (*execution)->lease->worker);
+  return fail_attempt(draft, handle.execution, failure, (*execution)->lease->worker, true);
 }
 
 Result<> delay(Draft& draft, const Handle& handle, Time until) {
+  if (auto valid = validate_time("time to go on", until); !valid) return valid;
   auto execution = fenced(draft, handle);
   if (!execution) return execution.error();
   tell(draft, handle.execution, **execution, NoticeKind::lease_released);
@@ -318,6 +332,17 @@ Result<bool> cancel(Draft& draft, const ExecutionId& id, const std::string& reas
   auto ended = end(draft, id, {.event = EventKind::cancel, .reason = reason, .by = by});
   if (!ended) return ended.error();
   return true;
+}
+
+Result<> cancel(Draft& draft, const Handle& handle, const std::string& reason) {
+  if (auto valid = validate_payload("reason", reason); !valid) return valid;
+  auto execution = fenced(draft, handle);
+  if (!execution) return execution.error();
+  return end(draft, handle.execution,
+             {.event = EventKind::cancel,
+              .reason = reason,
+              .by = (*execution)->lease->worker,
+              .is_own = true});
 }
 
 Result<> revoke(Draft& draft, const ExecutionId& id, const std::string& reason) {
@@ -424,7 +449,7 @@ Result<bool> expire_attempt(Draft& draft, const ExecutionId& id) {
   if (found == nullptr || !found->attempt_deadline || *found->attempt_deadline > draft.now()) {
     return false;
   }
-  auto failed = fail_attempt(draft, id, {"attempt_timeout", "timeout"}, "engine");
+  auto failed = fail_attempt(draft, id, {"attempt_timeout", "timeout"}, "engine", false);
   if (!failed) return failed.error();
   return true;
 }

@@ -48,9 +48,7 @@ void end_attempt(const Draft& draft, Execution& execution, const Ending& ending)
 
 /// Whether its worker ends it.
 bool is_own(const Execution& execution, const Ending& ending) {
-  if (!execution.lease) return false;
-  return ending.event == EventKind::complete ||
-         (ending.event == EventKind::fail && ending.by == execution.lease->worker);
+  return execution.lease && (ending.is_own || ending.event == EventKind::complete);
 }
 
 void end_lease(Draft& draft, const ExecutionId& id, Execution& execution, const Ending& ending) {
@@ -113,9 +111,11 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
   if (!changed) return changed.error();
   Execution& execution = **changed;
   end_attempt(draft, execution, ending);
-  const bool is_undone = !is_own(execution, ending);
+  const bool knows = is_own(execution, ending);
+  // A worker that fails has undone what it did; one that cancels has only stopped.
+  const bool is_undone = !knows || ending.event == EventKind::cancel;
   std::optional<Time> leased_until;
-  if (execution.lease) leased_until = execution.lease->expires_at;
+  if (execution.lease && !knows) leased_until = execution.lease->expires_at;
   end_lease(draft, id, execution, ending);
   if (is_undone) {
     if (auto begun = begin_undo(draft, id, execution, leased_until); !begun) return begun;

@@ -23,6 +23,8 @@ struct Ending {
   std::string by = {};
   /// Others had decided already: no failure of its workflow.
   bool is_sibling = false;
+  /// Its worker ends it, by its lease. Who completes it always does.
+  bool is_own = false;
 };
 
 /// The one way to end an execution, whoever asks for it: its state, its attempt, its lease, its

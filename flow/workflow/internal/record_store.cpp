@@ -82,14 +82,9 @@ class RecordStore::Writer final : public ChangeSink {
     }
   }
   void put(const Space& space, std::string_view key, std::string_view value) {
-    key_.bytes.assign(key);
-    value_.bytes.assign(value);
-    transaction_->put(space, key_, value_);
+    transaction_->put(space, key, value);
   }
-  void remove(const Space& space, std::string_view key) {
-    key_.bytes.assign(key);
-    transaction_->remove(space, key_);
-  }
+  void remove(const Space& space, std::string_view key) { transaction_->remove(space, key); }
   /// In an index, if it was not before, or not any more.
   void list(const Space& index, std::string_view key, bool was_listed, bool is_listed) {
     if (is_listed && !was_listed) put(index, key, std::string_view("\1", 1));
@@ -110,8 +105,6 @@ class RecordStore::Writer final : public ChangeSink {
 
   const RecordStore* const store_;
   storage::Transaction* const transaction_;
-  Encoded key_;
-  Encoded value_;
 };
 
 Task<Result<RecordStore>> RecordStore::open(std::shared_ptr<storage::Store> store) {
@@ -188,9 +181,9 @@ Task<Result<>> RecordStore::read_kind(std::size_t kind, std::vector<std::string>
   co_return {};
 }
 
-Task<Result<>> RecordStore::read(Missing missing, WorkingSet* records) const {
+Task<Result<>> RecordStore::read(std::unique_ptr<Missing> missing, WorkingSet* records) const {
   std::array<std::vector<std::string>, RecordKinds::size> keys;
-  missing.each([&](const auto& list) {
+  missing->each([&](const auto& list) {
     using Record = typename std::remove_cvref_t<decltype(list)>::Record;
     std::vector<std::string>& wanted = keys[kind_number<Record>];
     for (const auto& key : list.keys) wanted.push_back(storage::encode_key(key));

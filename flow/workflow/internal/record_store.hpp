@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,7 +28,7 @@ class RecordStore {
   static Task<Result<RecordStore>> open(std::shared_ptr<storage::Store> store);
 
   /// Reads what is missing into `records`, and that there is none where there is none.
-  Task<Result<>> read(Missing missing, WorkingSet* records) const;
+  Task<Result<>> read(std::unique_ptr<Missing> missing, WorkingSet* records) const;
   /// A transaction with all that has changed, and the notices, numbered from `first_notice` on.
   storage::Transaction write(const WorkingSet& records, std::uint64_t first_notice) const;
 

@@ -55,23 +55,28 @@ void Schedule::with_head(LaneQueues& lane, Queues::iterator at, Change change) {
   lane.ready += ready();
   const auto after = head();
   if (before == after) return;
-  if (before) lane.heads.erase(*before);
-  if (after) lane.heads.insert({*after, at});
+  if (before && after) {
+    auto listed = lane.heads.extract(*before);
+    listed.key() = *after;
+    lane.heads.insert(std::move(listed));
+  } else if (before) {
+    lane.heads.erase(*before);
+  } else {
+    lane.heads.insert({*after, at});
+  }
 }
 
-Schedule::Kind Schedule::kind_of(const Execution& execution) {
-  return {execution.space, execution.capabilities, execution.limit_keys};
-}
-
-void Schedule::add(const Execution& execution, const Place& place) {
-  LaneQueues& lane = lanes_[execution.lane];
-  const auto at = lane.queues.try_emplace(kind_of(execution)).first;
+void Schedule::add(const Execution& execution, LaneQueues& lane, const Place& place) {
+  auto at = lane.queues.find(execution);
+  if (at == lane.queues.end()) {
+    Kind kind{execution.space, execution.capabilities, execution.limit_keys};
+    at = lane.queues.try_emplace(std::move(kind)).first;
+  }
   with_head(lane, at, [&](Queue& queue) { queue.places.insert(place); });
 }
 
-void Schedule::remove(const Execution& execution, const Place& place) {
-  LaneQueues& lane = lanes_[execution.lane];
-  const auto at = lane.queues.find(kind_of(execution));
+void Schedule::remove(const Execution& execution, LaneQueues& lane, const Place& place) {
+  const auto at = lane.queues.find(execution);
   if (at == lane.queues.end()) return;
   with_head(lane, at, [&](Queue& queue) { queue.places.erase(place); });
   if (!at->second.places.empty()) return;
@@ -82,15 +87,12 @@ void Schedule::remove(const Execution& execution, const Place& place) {
   lane.queues.erase(at);
 }
 
-void Schedule::count(const Execution* before, const Execution* after) {
-  if (before != nullptr && !before->has_ended()) {
-    --lanes_[before->lane].counts[before->public_state()];
-    --totals_[before->public_state()];
-  }
-  if (after != nullptr && !after->has_ended()) {
-    ++lanes_[after->lane].counts[after->public_state()];
-    ++totals_[after->public_state()];
-  }
+void Schedule::count(const Execution& execution, LaneQueues& lane, bool comes) {
+  if (execution.has_ended()) return;
+  const PublicState state = execution.public_state();
+  const std::uint64_t change = comes ? 1 : ~std::uint64_t{0};
+  lane.counts[state] += change;
+  totals_[state] += change;
 }
 
 bool Schedule::update(const ExecutionId& id, const Execution* before, const Execution* after) {
@@ -99,9 +101,16 @@ bool Schedule::update(const ExecutionId& id, const Execution* before, const Exec
   };
   const bool was_ready = before != nullptr && is_ready(*before);
   const bool becomes_ready = after != nullptr && is_ready(*after);
-  count(before, after);
-  if (was_ready) remove(*before, place(*before));
-  if (becomes_ready) add(*after, place(*after));
+  if (before != nullptr) {
+    LaneQueues& lane = lanes_[before->lane];
+    count(*before, lane, false);
+    if (was_ready) remove(*before, lane, place(*before));
+  }
+  if (after != nullptr) {
+    LaneQueues& lane = lanes_[after->lane];
+    count(*after, lane, true);
+    if (becomes_ready) add(*after, lane, place(*after));
+  }
   const auto due_before = before != nullptr ? due_of(*before) : std::nullopt;
   const auto due_after = after != nullptr ? due_of(*after) : std::nullopt;
   if (due_before != due_after) {
@@ -109,6 +118,13 @@ bool Schedule::update(const ExecutionId& id, const Execution* before, const Exec
     if (due_after) due_.insert({*due_after, id});
   }
   return becomes_ready && !was_ready;
+}
+
+void Schedule::set_aside(const ExecutionId& id, const Execution& execution) {
+  if (is_ready(execution)) {
+    remove(execution, lanes_[execution.lane], {-execution.priority, execution.eligible_at, id});
+  }
+  if (const auto due = due_of(execution)) due_.erase({*due, id});
 }
 
 std::optional<ExecutionId> Schedule::next_ready(const ClaimRequest& request) const {

@@ -30,6 +30,9 @@ class Schedule {
   /// The record has changed; none if there is or was none. True if it can be claimed, and could
   /// not before.
   bool update(const ExecutionId& id, const Execution* before, const Execution* after);
+  /// It is there and counted, but neither claimed nor due until its record changes: it would only
+  /// fail again.
+  void set_aside(const ExecutionId& id, const Execution& execution);
 
   /// Who is to be claimed next by who asks so: the highest priority, and of those who has waited
   /// longest.
@@ -77,11 +80,21 @@ class Schedule {
 
     friend auto operator<=>(const Kind&, const Kind&) = default;
   };
+  /// So that the kind of an execution can be looked for without a copy.
+  struct KindOrder {
+    using is_transparent = void;
+
+    template <class First, class Second>
+    bool operator()(const First& first, const Second& second) const {
+      return std::tie(first.space, first.capabilities, first.limit_keys) <
+             std::tie(second.space, second.capabilities, second.limit_keys);
+    }
+  };
   struct Queue {
     std::set<Place> places;
     std::string parked_under;  // empty if it is not
   };
-  using Queues = std::map<Kind, Queue>;
+  using Queues = std::map<Kind, Queue, KindOrder>;
   struct LaneQueues {
     Queues queues;
     std::map<Place, Queues::iterator> heads;  // of those that are not parked
@@ -89,10 +102,9 @@ class Schedule {
     std::size_t ready = 0;
   };
 
-  static Kind kind_of(const Execution& execution);
-  void count(const Execution* before, const Execution* after);
-  void add(const Execution& execution, const Place& place);
-  void remove(const Execution& execution, const Place& place);
+  void count(const Execution& execution, LaneQueues& lane, bool comes);
+  static void add(const Execution& execution, LaneQueues& lane, const Place& place);
+  void remove(const Execution& execution, LaneQueues& lane, const Place& place);
   /// Calls `change` with the queue; its head is listed as it is then.
   template <class Change>
   static void with_head(LaneQueues& lane, Queues::iterator at, Change change);

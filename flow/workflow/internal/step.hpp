@@ -14,6 +14,7 @@
 #include <weir/flow/workflow/payload.hpp>
 #include <weir/flow/workflow/step_options.hpp>
 #include <weir/runtime/sleep.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/storage/errc.hpp>
 
@@ -134,6 +135,8 @@ Task<T> replayed(WorkflowRun* run, JournalEntry entry) {
   }
 }
 
+/// The part of a trace that a step is, with all of its tries and what is written of it.
+Span begin_step(const WorkflowRun& run, JournalKind kind, const std::string& name);
 /// Whether a failed try is not the last one; waits until it is time for the next.
 Task<bool> wait_for_retry(WorkflowRun* run, const StepOptions* options, Error failure,
                           std::uint32_t attempt);
@@ -197,6 +200,7 @@ Task<T> run_step(WorkflowRun* run, JournalKind kind, std::string name, StepOptio
     co_return co_await replayed<T>(run, *found);
   }
   const WorkflowRun::Busy busy(run);
+  Span stepping = begin_step(*run, kind, name);
   JournalEntry entry{.kind = kind, .name = name, .number = number};
   Result<T> outcome = Error(Errc::step_failed);
   if constexpr (Call::is_transactional) {
@@ -209,6 +213,7 @@ Task<T> run_step(WorkflowRun* run, JournalKind kind, std::string name, StepOptio
   if (!outcome) {
     entry.has_failed = true;
     entry.payload = "step '" + name + "': " + outcome.error().message();
+    stepping.set_status(telemetry::SpanStatus::error, entry.payload);
   }
   if (!outcome || !Call::is_transactional) co_await run->write(entry);
   if (!outcome) throw ErrorException(Error(Errc::step_failed, entry.payload));

@@ -162,7 +162,7 @@ Result<> time_out(Draft& draft, const ExecutionId& id, OnTimeout on_timeout) {
   const std::string reason = "suspension_timeout";
   switch (on_timeout) {
     case OnTimeout::fail: {
-      auto failed = fail_attempt(draft, id, {reason, "timeout"}, "engine");
+      auto failed = fail_attempt(draft, id, {reason, "timeout"}, "engine", false);
       if (!failed) return failed.error();
       return {};
     }

@@ -1,16 +1,13 @@
 #include <weir/flow/workflow/internal/undo_commands.hpp>
 
 #include <algorithm>
-#include <string_view>
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
+#include <weir/flow/workflow/internal/validation.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
-
-/// Those of Weir itself have nothing to undo.
-constexpr std::string_view own_kinds = "weir.";
 
 /// Whether a durable coroutine did something. Only what was claimed can have.
 bool has_journal(Draft& draft, const ExecutionId& id, const Execution& execution) {
@@ -38,12 +35,14 @@ Result<> begin_undo(Draft& draft, const ExecutionId& id, const Execution& execut
                     std::optional<Time> leased_until) {
   if (!has_journal(draft, id, execution)) return {};
   const ExecutionSpec* spec = draft.find<ExecutionSpec>(id);
-  if (spec == nullptr || spec->kind.starts_with(own_kinds)) return {};
+  // Those of Weir itself have nothing to undo.
+  if (spec == nullptr || is_own_kind(spec->kind)) return {};
   const ExecutionId undo = undo_id(id, execution);
   Execution made;
   made.space = execution.space;
   made.lane = execution.lane;
   made.capabilities = execution.capabilities;
+  made.limit_keys = execution.limit_keys;
   made.priority = execution.priority;
   made.eligible_at = std::max(draft.now(), leased_until.value_or(draft.now()));
   made.changed_at = draft.now();
@@ -52,7 +51,8 @@ Result<> begin_undo(Draft& draft, const ExecutionId& id, const Execution& execut
   draft.put<ExecutionSpec>(undo, {.kind = undo_kind,
                                   .payload = to_string(id),
                                   .creator = to_string(id),
-                                  .created_at = draft.now()});
+                                  .created_at = draft.now(),
+                                  .trace = spec->trace});
   draft.put<Execution>(undo, std::move(made));
   auto begun = change(draft, undo, {is_later ? EventKind::promote_delayed : EventKind::promote});
   if (!begun) return begun.error();

@@ -1,9 +1,29 @@
 #include <weir/flow/workflow/internal/validation.hpp>
 
+#include <weir/flow/data/utf8.hpp>
 #include <weir/flow/workflow/errc.hpp>
 
 namespace weir::flow::workflow::internal {
 namespace {
+
+constexpr std::string_view own_kinds = "weir.";
+constexpr Time first_time = Time();
+constexpr Time last_time = std::chrono::sys_days(std::chrono::year(10'000) / 1 / 1);
+
+/// With what cannot be read as its bytes; not the whole of it, if it is long.
+std::string escaped(std::string_view text) {
+  std::string quoted = "'";
+  for (const char letter : text.substr(0, 64)) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte >= 0x20 && byte < 0x7f) {
+      quoted += letter;
+    } else {
+      quoted.append("\\x").append({digits[byte >> 4], digits[byte & 15]});
+    }
+  }
+  return quoted + "'";
+}
 
 std::string nanoseconds(Duration duration) { return std::to_string(duration.count()) + " ns"; }
 
@@ -15,6 +35,7 @@ Result<> validate_capabilities(const std::vector<std::string>& capabilities) {
   std::size_t bytes = 0;
   for (const std::string& capability : capabilities) {
     if (capability.empty()) return Error(Errc::invalid_argument, "a capability is empty");
+    if (auto valid = validate_text("capability", capability); !valid) return valid;
     bytes += capability.size() + 1;
   }
   if (capabilities.size() <= capabilities_max && bytes <= capabilities_bytes_max) return {};
@@ -42,7 +63,10 @@ Result<> validate_retry(const RetryPolicy& retry) {
   }
   if (retry.multiplier == 0) return Error(Errc::invalid_argument, "a backoff multiplier of 0");
   std::size_t bytes = 0;
-  for (const std::string& category : retry.categories) bytes += category.size() + 1;
+  for (const std::string& category : retry.categories) {
+    if (auto valid = validate_text("retried category", category); !valid) return valid;
+    bytes += category.size() + 1;
+  }
   if (bytes <= capabilities_bytes_max) return {};
   return Error(Errc::too_large, std::to_string(retry.categories.size()) +
                                     " retried categories of " + std::to_string(bytes) + " bytes");
@@ -52,6 +76,13 @@ Result<> validate_times(const NewExecution& request) {
   if (request.attempt_timeout) {
     auto valid = validate_duration("attempt timeout", *request.attempt_timeout);
     if (!valid) return valid;
+  }
+  if (request.not_before) {
+    auto valid = validate_time("time to begin", *request.not_before);
+    if (!valid) return valid;
+  }
+  if (request.deadline) {
+    if (auto valid = validate_time("deadline", *request.deadline); !valid) return valid;
   }
   if (request.deadline && request.not_before && *request.deadline <= *request.not_before) {
     return Error(Errc::invalid_argument, "a deadline of " + microseconds(*request.deadline) +
@@ -71,7 +102,19 @@ Result<> validate_name(std::string_view what, std::string_view name, bool may_be
     return Error(Errc::too_large, std::string(what) + " has " + std::to_string(name.size()) +
                                       " bytes, of at most " + std::to_string(name_bytes_max));
   }
-  return {};
+  return validate_text(what, name);
+}
+
+Result<> validate_text(std::string_view what, std::string_view text) {
+  if (data::is_utf8(text) && text.find('\0') == std::string_view::npos) return {};
+  return Error(Errc::invalid_argument,
+               std::string(what) + " " + escaped(text) + ": not UTF-8, or with a character 0");
+}
+
+Result<> validate_time(std::string_view what, Time time) {
+  if (time >= first_time && time < last_time) return {};
+  return Error(Errc::invalid_argument,
+               std::string(what) + " of " + microseconds(time) + ": not from 1970 to 9999");
 }
 
 Result<> validate_payload(std::string_view what, std::string_view payload) {
@@ -90,6 +133,14 @@ Result<> validate_duration(std::string_view what, Duration duration) {
   if (duration >= std::chrono::microseconds(1)) return {};
   return Error(Errc::invalid_argument,
                std::string(what) + " of " + nanoseconds(duration) + ": below a microsecond");
+}
+
+bool is_own_kind(std::string_view kind) { return kind.starts_with(own_kinds); }
+
+Result<> refuse_own_kind(std::string_view kind) {
+  if (!is_own_kind(kind)) return {};
+  return Error(Errc::invalid_argument,
+               "kind '" + std::string(kind) + "': those that begin with 'weir.' are Weir's own");
 }
 
 Result<> validate(const NewExecution& request) {
@@ -126,6 +177,11 @@ Result<> validate(const NewEdge& request) {
 
 Result<> validate(const ClaimRequest& request) {
   if (auto valid = validate_name("worker", request.worker); !valid) return valid;
+  if (auto valid = validate_name("lane", request.lane); !valid) return valid;
+  for (const std::string& space : request.spaces) {
+    if (auto valid = validate_name("namespace", space); !valid) return valid;
+  }
+  if (auto valid = validate_capabilities(request.capabilities); !valid) return valid;
   return validate_duration("lease", request.lease);
 }
 

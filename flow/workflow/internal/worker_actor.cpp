@@ -5,6 +5,7 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/undo_commands.hpp>
 #include <weir/runtime/sleep.hpp>
+#include <weir/runtime/span.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace weir::flow::workflow::internal {
@@ -30,10 +31,33 @@ Failure failure_of(const Error& error) {
           .is_final = error == Errc::step_failed};
 }
 
-/// Whether there was something to fail.
-template <class T>
-Result<> without_value(const Result<T>& result) {
-  return result ? Result<>() : Result<>(result.error());
+/// Goes on with the trace of whoever asked for it, however long ago that was.
+Span begin_attempt(const Claimed& claimed, const std::string& lane) {
+  const telemetry::TraceContext& cause = claimed.spec.trace;
+  if (!cause.is_valid()) return caused_span({}, cause);
+  return caused_span("workflow.attempt." + claimed.spec.kind, cause,
+                     {{"workflow.execution", to_string(claimed.handle.execution)},
+                      {"workflow.kind", claimed.spec.kind},
+                      {"workflow.lane", lane},
+                      {"workflow.attempt", static_cast<std::int64_t>(claimed.handle.attempt)},
+                      {"workflow.attempt.kind", to_string(claimed.attempt_kind)}});
+}
+
+/// What an execution undoes, by its payload. Only the end of the other one makes such an execution:
+/// what claims to be one of one that goes on, or of another namespace, must not undo anything.
+Task<Result<ExecutionInfo>> undone_by(const Engine* engine, ExecutionId undo, std::string payload) {
+  const auto id = parse_execution_id(payload);
+  if (!id) co_return Error(Errc::corruption, payload);
+  WEIR_CO_TRY(undone, co_await engine->describe(*id));
+  WEIR_CO_TRY(own, co_await engine->describe(undo));
+  if (!undone || !own) co_return Error(Errc::not_found, payload + " was removed");
+  const Execution& execution = undone->execution;
+  if (execution.has_ended() && undo_id(*id, execution) == undo &&
+      execution.space == own->execution.space) {
+    co_return *std::move(undone);
+  }
+  co_return Error(Errc::corruption, to_string(undo) + " is not what undoes " + payload +
+                                        ", which is " + to_string(execution.state));
 }
 
 }  // namespace
@@ -81,6 +105,7 @@ Task<> WorkerActor::treat(Claimed claimed) {
   ++report_.claimed;
   const Place place = running_.insert(running_.end(), {.handle = claimed.handle});
   if (!std::exchange(beats_, true)) beat_ = schedule_once<Beat>(options_.lease / 3);
+  Span attempt = begin_attempt(claimed, options_.lane);  // after what is not of it alone
   const std::string kind = claimed.spec.kind;
   if (const auto plain = handlers_->plain.find(kind); plain != handlers_->plain.end()) {
     co_await run_plain(&plain->second, std::move(claimed), place);
@@ -92,19 +117,30 @@ Task<> WorkerActor::treat(Claimed claimed) {
   } else {
     co_await leave_to_others(claimed.handle);
   }
+  if (place->failure) attempt.set_status(telemetry::SpanStatus::error, *place->failure);
+  if (place->is_lost) attempt.add_event("workflow.lease.lost");
   running_.erase(place);
   count_wait(true);
   if (running_.empty() && done_) done_->publish(1);
 }
 
-/// What is corrupt is to be seen; what is only out of reach is tried again when the lease has
-/// ended.
-Task<> WorkerActor::fail_to_read(Handle handle, Error error) {
+/// What is corrupt is to be seen, and does not heal by being tried again; what is only out of
+/// reach is tried again when the lease has ended.
+Task<> WorkerActor::fail_to_read(Place place, Error error) {
   if (error == Errc::corruption || error == Errc::not_found) {
-    note(without_value(co_await engine_->fail(handle, failure_of(error))), report_.failed);
+    Failure failure = failure_of(error);
+    failure.is_final = true;
+    note(co_await fail(place, std::move(failure)), report_.failed);
   } else {
     ++report_.lost;
   }
+}
+
+/// Whether there was something to fail.
+Task<Result<>> WorkerActor::fail(Place place, Failure failure) {
+  place->failure = failure.reason;
+  auto failed = co_await engine_->fail(place->handle, std::move(failure));
+  co_return failed ? Result<>() : Result<>(failed.error());
 }
 
 Task<> WorkerActor::leave_to_others(Handle handle) {
@@ -137,12 +173,11 @@ Task<> WorkerActor::run_plain(const Handlers::Plain* handler, Claimed claimed, P
   } else if (!outcome) {
     note(co_await engine_->delay(handle, engine_->time()), report_.put_off);
   } else if (!*outcome) {
-    auto failed = co_await engine_->fail(handle, failure_of(outcome->error()));
-    note(without_value(failed), report_.failed);
+    note(co_await fail(place, failure_of(outcome->error())), report_.failed);
   } else {
     auto completed = co_await engine_->complete(handle, **std::move(outcome));
     if (!completed && is_unfit(completed.error())) {
-      static_cast<void>(co_await engine_->fail(handle, failure_of(completed.error())));
+      static_cast<void>(co_await fail(place, failure_of(completed.error())));
     }
     note(completed, report_.completed);
   }
@@ -164,7 +199,7 @@ Task<> WorkerActor::run_durable(const WorkflowRun::Function* function, Claimed c
     if (has_journal) {
       auto read = co_await engine_->journal(handle.execution);
       if (!read) {
-        co_await fail_to_read(handle, read.error());
+        co_await fail_to_read(place, read.error());
         co_return;
       }
       journal = *std::move(read);
@@ -176,28 +211,23 @@ Task<> WorkerActor::run_durable(const WorkflowRun::Function* function, Claimed c
     const Parting parting =
         co_await run.drive(function, run.input().value_or(claimed.spec.payload));
     place->run = nullptr;
-    goes_on = !place->is_lost && co_await part_from(&run, parting);
+    goes_on = !place->is_lost && co_await part_from(&run, parting, place);
     if (place->is_lost) ++report_.lost;
   }
 }
 
 Task<> WorkerActor::run_undo(Claimed claimed, Place place) {
   const Handle handle = claimed.handle;
-  auto id = parse_execution_id(claimed.spec.payload);
-  Result<std::optional<ExecutionInfo>> info = std::optional<ExecutionInfo>();
-  if (id) info = co_await engine_->describe(*id);
-  if (!id || !info || !*info) {
-    const Error reason = !id     ? Error(Errc::corruption, claimed.spec.payload)
-                         : !info ? info.error()
-                                 : Error(Errc::not_found, claimed.spec.payload + " was removed");
-    co_await fail_to_read(handle, reason);
+  auto undone = co_await undone_by(engine_.get(), handle.execution, claimed.spec.payload);
+  if (!undone) {
+    co_await fail_to_read(place, undone.error());
     co_return;
   }
-  const auto function = handlers_->durable.find((*info)->spec.kind);
+  const auto function = handlers_->durable.find(undone->spec.kind);
   if (function == handlers_->durable.end()) {
     co_await leave_to_others(handle);
   } else {
-    co_await undo(&function->second, handle, **std::move(info), place);
+    co_await undo(&function->second, handle, *std::move(undone), place);
   }
 }
 
@@ -206,7 +236,7 @@ Task<> WorkerActor::undo(const WorkflowRun::Function* function, Handle handle, E
   auto journal = co_await engine_->journal(undone.id);
   auto own = co_await engine_->journal(handle.execution);
   if (!journal || !own) {
-    co_await fail_to_read(handle, journal ? own.error() : journal.error());
+    co_await fail_to_read(place, journal ? own.error() : journal.error());
     co_return;
   }
   RunOptions options = run_options(undone.execution.priority);
@@ -220,19 +250,19 @@ Task<> WorkerActor::undo(const WorkflowRun::Function* function, Handle handle, E
   if (place->is_lost) {
     ++report_.lost;
   } else {
-    co_await part_from(&run, parting);
+    co_await part_from(&run, parting, place);
   }
 }
 
 /// True if the coroutine begins anew.
-Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting) {
+Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting, Place place) {
   const Handle handle = run->handle();
   switch (parting) {
     case Parting::finished: {
       auto completed = co_await engine_->complete(handle, run->output());
       if (!completed && is_unfit(completed.error())) {
-        static_cast<void>(co_await engine_->fail(
-            handle, {.reason = completed.error().message(), .is_final = true}));
+        Failure failure{.reason = completed.error().message(), .is_final = true};
+        static_cast<void>(co_await fail(place, std::move(failure)));
       }
       note(completed, report_.completed);
       break;
@@ -243,7 +273,7 @@ Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting) {
       // A journal that does not fit may fit again, to the code of before.
       failure.is_final = parting == Parting::failed;
       if (parting == Parting::changed) failure.category = "code_changed";
-      note(without_value(co_await engine_->fail(handle, std::move(failure))), report_.failed);
+      note(co_await fail(place, std::move(failure)), report_.failed);
       break;
     }
     case Parting::waits:

@@ -54,6 +54,7 @@ class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, As
     WorkflowRun* run = nullptr;         // of a durable coroutine
     SequenceBarrier* let_go = nullptr;  // of a handler: 1 when it has ended, or is to be let go
     bool is_lost = false;
+    std::optional<std::string> failure = {};  // of the attempt: why
   };
   using Place = std::list<Running>::iterator;
 
@@ -62,13 +63,14 @@ class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, As
   Task<> treat(Claimed claimed);
   Task<> run_plain(const Handlers::Plain* handler, Claimed claimed, Place place);
   Task<> run_durable(const WorkflowRun::Function* function, Claimed claimed, Place place);
-  Task<bool> part_from(const WorkflowRun* run, Parting parting);
+  Task<bool> part_from(const WorkflowRun* run, Parting parting, Place place);
   /// Of a coroutine whose execution others have ended.
   Task<> run_undo(Claimed claimed, Place place);
   Task<> undo(const WorkflowRun::Function* function, Handle handle, ExecutionInfo undone,
               Place place);
   Task<> leave_to_others(Handle handle);
-  Task<> fail_to_read(Handle handle, Error error);
+  Task<> fail_to_read(Place place, Error error);
+  Task<Result<>> fail(Place place, Failure failure);
   Task<> renew(Handle handle);
   void lose(Running& running);
   void count_wait(bool waits);

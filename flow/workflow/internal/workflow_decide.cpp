@@ -112,6 +112,9 @@ Task<Result<std::vector<std::string>>> WorkflowRun::decide(std::uint32_t needed,
     if (found->has_failed) co_return Error(Errc::step_failed, found->payload);
     co_return from_payload<std::vector<std::string>>(found->payload);
   }
+  if (needed == 0 || needed > children.size()) {
+    co_return Error(Errc::invalid_argument, "a quorum of " + name + " children");
+  }
   co_await flush();
   JournalEntry entry{.kind = JournalKind::decision, .name = name, .number = number};
   for (;;) {

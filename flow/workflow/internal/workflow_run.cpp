@@ -17,6 +17,9 @@ std::string name_of(JournalKind kind, const std::string& name) {
   return std::string(to_string(kind)) + (name.empty() ? "" : " '" + name + "'");
 }
 
+// What a timer counts ends after some three hundred years.
+constexpr auto pause_max = std::chrono::hours(24 * 365 * 100);
+
 /// It would be refused again, whoever tries.
 bool is_mistake(const Error& error) {
   return error == Errc::invalid_argument || error == Errc::too_large ||
@@ -175,14 +178,15 @@ Task<> WorkflowRun::pause(Time until) {
     const Time from = now();
     if (from >= until) co_return;
     if (options_.is_query) co_await leave(Parting::asked);
-    if (until - from <= options_.memory_wait_max) {
-      co_await doze(until - from);
+    const Duration wait = std::min<Time::duration>(until - from, pause_max);
+    if (wait <= options_.memory_wait_max) {
+      co_await doze(wait);
       continue;
     }
     // It sleeps here only as long as something else is being done.
     const auto nap = naps_.insert(until);
     tell();
-    if (auto slept = co_await sleep_for(until - from); !slept) co_await leave(Parting::lost);
+    if (auto slept = co_await sleep_for(wait); !slept) co_await leave(Parting::lost);
     naps_.erase(nap);
   }
 }

@@ -70,14 +70,18 @@ class WorkflowStore {
 
   // What durable coroutines need. A store that knows better says so.
   /// Until one of these has ended.
-  virtual Task<Result<>> wait_for_end(std::vector<ExecutionId> executions);
+  virtual Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) = 0;
   /// Adds to a journal in the commit of a transaction of the store that it is in.
   virtual Task<Result<>> commit_journal(Handle handle, std::uint32_t end,
                                         std::vector<JournalEntry> entries,
                                         std::shared_ptr<StepCommit> commit);
-  virtual Time time() const;
+  /// By which everything is due.
+  virtual Time time() const = 0;
   /// None if it is elsewhere.
   virtual storage::Store* embedded() const { return nullptr; }
+
+  /// Notices tell of every change from now on, if it can do that.
+  virtual void tell_changes() {}
 
   // What not every store can do: `unavailable` if it cannot.
   virtual Task<Result<QueueSeen>> queue(std::string lane, std::size_t executions_max);

@@ -20,6 +20,8 @@ void SlotTable<R>::give_changes(ChangeSink& sink) const {
   std::string record_bytes;
   for (const KeyOf<R>& key : keys) {
     const Slot<R>& slot = slots.find(key)->second;
+    // It was made and removed since the last commit, and nobody else has one of that key.
+    if (!slot.current && slot.is_read && slot.stored == Standing::absent) continue;
     key_bytes.clear();
     storage::KeyCodec<KeyOf<R>>::encode(key, key_bytes);
     ChangedRecord change{kind_number<R>, key_bytes, std::nullopt, slot.stored, slot.standing()};
@@ -77,7 +79,9 @@ void SlotTable<R>::forget_unchanged(std::size_t records_max) {
 
 template <class R>
 void SlotTable<R>::forget_of(const ExecutionId& id) {
-  if constexpr (std::is_same_v<KeyOf<R>, ExecutionId>) forget(id);
+  if constexpr (std::is_same_v<KeyOf<R>, ExecutionId>) {
+    if (!slots.empty()) forget(id);
+  }
 }
 
 template class SlotTable<ExecutionSpec>;

@@ -67,5 +67,54 @@ TEST_F(DispatchTest, TheRestOfAFailedWorkflowLikewise) {
   EXPECT_EQ(describe(theirs).counts[PublicState::cancelled], 2U);
 }
 
+// One that is made after many others, each with more to cancel than is done in one go, need not
+// wait until all of those are through.
+TEST_F(DispatchTest, GroupsTakeTurns) {
+  reopen({.dispatch_spaces = {"nobody"}});
+  std::vector<std::vector<ExecutionId>> rests;
+  const auto add = [&](std::size_t groups, std::size_t upstreams) {
+    NewGraph graph;
+    for (std::size_t group = 0; group < groups; ++group) {
+      const std::size_t first = graph.executions.size();
+      for (std::size_t i = 0; i <= upstreams; ++i) {
+        graph.executions.push_back({.kind = "w", .lane = i == 0 ? "go" : "rest"});
+        if (i < upstreams) graph.edges.push_back({first + i, first + upstreams});
+      }
+      graph.policies.push_back(
+          {first + upstreams, EdgePolicy::any_of(OnSatisfied::cancel_remaining)});
+    }
+    const auto made = run(engine().create_graph(graph)).value().executions;
+    for (std::size_t group = 0; group < groups; ++group) {
+      const auto begin = made.begin() + static_cast<std::ptrdiff_t>(group * (upstreams + 1));
+      rests.emplace_back(begin + 1, begin + static_cast<std::ptrdiff_t>(upstreams));
+    }
+    leap(10ms);  // those that come later are behind them
+  };
+  add(70, 7);
+  add(1, 2);
+  for (const Claimed& one : claim({.worker = "w", .lane = "go", .executions_max = 100})) {
+    ASSERT_TRUE(run(engine().complete(one.handle)));
+  }
+  reopen({.cancels_max = 2});
+  pass(2s);
+  std::map<ExecutionId, std::uint64_t> ended;
+  for (std::uint64_t from = 1;;) {
+    const auto notices = run(engine().notices(from)).value();
+    if (notices.empty()) break;
+    from = notices.back().first + 1;
+    for (const auto& [number, notice] : notices) {
+      if (notice.kind == NoticeKind::completion) ended[notice.execution] = number;
+    }
+  }
+  std::uint64_t last = 0;
+  for (const auto& rest : rests) {
+    for (const ExecutionId& id : rest) {
+      ASSERT_TRUE(ended.contains(id));
+      last = std::max(last, ended[id]);
+    }
+  }
+  EXPECT_LT(ended[rests.back().at(0)] + 70, last) << "it waited for all of them";
+}
+
 }  // namespace
 }  // namespace weir::flow::workflow

@@ -8,7 +8,6 @@
 
 #include <weir/flow/workflow/workflow_context.hpp>
 #include <weir/tests/flow/workflow/support/durable_fixture.hpp>
-#include <weir/tests/runtime/support.hpp>
 
 namespace weir::flow::workflow {
 namespace {
@@ -41,6 +40,15 @@ Task<std::string> travel(WorkflowContext ctx, Lines* effects, Journey journey) {
   co_return word;
 }
 
+Task<std::string> marry(WorkflowContext ctx, Lines* effects) {
+  const auto note = [effects](std::string line) { effects->push_back(line); };
+  co_await ctx.step("promise", note, std::string("promise"));
+  ctx.compensate("break the promise", note, std::string("break the promise"));
+  co_await ctx.step("marry", note, std::string("marry"));
+  ctx.compensate("divorce", []() -> Result<> { return Error(Errc::step_failed, "no way back"); });
+  co_return co_await ctx.signal<std::string>("happy end");
+}
+
 class DurableCancelTest : public DurableTest {
  protected:
   void start_travelling() {
@@ -54,15 +62,6 @@ class DurableCancelTest : public DurableTest {
   }
   NewExecution journey(Journey journey = {}) {
     return {.kind = "travel", .payload = to_payload(journey)};
-  }
-  /// Or until nothing more can be committed.
-  template <class Predicate>
-  void wait_until(const char* what, Predicate predicate) {
-    weir::testing::eventually(what, [&] {
-      if (has_failed() || predicate()) return true;
-      give_way();
-      return false;
-    });
   }
   void wait_until_it_waits(const ExecutionId& id) {
     wait_until("the traveller", [&] {
@@ -79,6 +78,15 @@ class DurableCancelTest : public DurableTest {
     const ExecutionId undo = undo_of(id);
     wait_until("the undoing", [&] { return describe(undo).execution.has_ended(); });
     EXPECT_EQ(describe(undo).state, PublicState::completed) << describe(undo).execution.end_reason;
+  }
+  /// Lets something be run that says that it undoes an execution.
+  ExecutionId forge_undo(const ExecutionId& id) {
+    const ExecutionId forged =
+        create({.kind = "work", .payload = to_string(id), .not_before = time() + 5s});
+    tamper<ExecutionSpec>(forged, [](ExecutionSpec& spec) { spec.kind = "weir.undo"; });
+    leap(6s);
+    wait_until("the forger", [&] { return describe(forged).execution.has_ended(); });
+    return forged;
   }
   /// Of the guides, in the order of their ids, which says nothing.
   std::map<PublicState, int> guides() {
@@ -105,6 +113,20 @@ TEST_F(DurableCancelTest, CancellingUndoesStepsInReverseOrderAndCancelsChildren)
   EXPECT_EQ(names(undo_of(id)), (Lines{"compensation unbook", "compensation unfly"}));
   EXPECT_EQ(guides(), one_is_cancelled());
   EXPECT_EQ(completions()[id], 1);
+}
+
+TEST_F(DurableCancelTest, WhatCannotBeUndoneIsTold) {
+  start({.lease = 3s}, [this](Worker& worker) {
+    worker.on("marry", [this](WorkflowContext ctx, std::string) { return marry(ctx, &effects); });
+  });
+  const ExecutionId id = create({.kind = "marry", .payload = to_payload(std::string())});
+  wait_until_it_waits(id);
+  ASSERT_EQ(run(engine().cancel(id, "second thoughts")), true);
+  const ExecutionId undo = undo_of(id);
+  wait_until("the undoing", [&] { return describe(undo).execution.has_ended(); });
+  EXPECT_EQ(describe(undo).state, PublicState::failed);
+  EXPECT_NE(describe(undo).execution.end_reason.find("no way back"), std::string::npos);
+  EXPECT_EQ(effects, (Lines{"promise", "marry", "break the promise"})) << "the rest is undone";
 }
 
 TEST_F(DurableCancelTest, ADeadlineUndoesAsWell) {
@@ -152,6 +174,23 @@ TEST_F(DurableCancelTest, WhatDidNothingIsNotUndone) {
   EXPECT_EQ(run(engine().undo_of(plain)).value(), std::nullopt);
 }
 
+TEST_F(DurableCancelTest, OnlyItsOwnEndLetsAnExecutionBeUndone) {
+  start_travelling();
+  const ExecutionId id = create(journey());
+  wait_until_it_waits(id);
+  const ExecutionId early = forge_undo(id);
+  EXPECT_EQ(state_of(early), PublicState::failed);
+  EXPECT_NE(describe(early).execution.end_reason.find("is not what undoes " + to_string(id)),
+            std::string::npos);
+  EXPECT_EQ(state_of(id), PublicState::suspended);
+  EXPECT_EQ(effects, (Lines{"fly", "book"}));
+  EXPECT_EQ(guides(), (std::map<PublicState, int>{{PublicState::waiting, 2}}));
+  ASSERT_EQ(run(engine().cancel(id)), true);
+  wait_until_undone(id);
+  EXPECT_EQ(state_of(forge_undo(id)), PublicState::failed) << "another one has done it";
+  EXPECT_EQ(effects, (Lines{"fly", "book", "unbook", "unfly"}));
+}
+
 TEST_F(DurableCancelTest, OneThatIsAtWorkIsUndoneWhenItsWorkerHasToKnow) {
   const ExecutionId id = create(journey());
   const Claimed claimed = claim({.worker = "w", .lease = 10s}).at(0);
@@ -163,6 +202,39 @@ TEST_F(DurableCancelTest, OneThatIsAtWorkIsUndoneWhenItsWorkerHasToKnow) {
   EXPECT_EQ(describe(undo).execution.eligible_at, claimed.expires_at);
   start_travelling();
   leap(11s);
+  wait_until_undone(id);
+  EXPECT_EQ(effects, (Lines{"unfly"}));
+}
+
+TEST_F(DurableCancelTest, WhatUndoesCountsAgainstTheSameLimits) {
+  ASSERT_TRUE(run(engine().set_limit("bank", 1)));
+  NewExecution request = journey();
+  request.limit_keys = {"bank"};
+  const ExecutionId id = create(request);
+  const Handle handle = claim_one().handle;
+  JournalEntry flown{.name = "fly", .number = 1};
+  ASSERT_TRUE(run(engine().append_journal(handle, 0, {flown})));
+  ASSERT_TRUE(run(engine().cancel(handle)));
+  const ExecutionId undo = undo_of(id);
+  create({.kind = "plain", .priority = 1, .limit_keys = {"bank"}});
+  const Handle other = claim_one().handle;
+  EXPECT_TRUE(claim({.worker = "w"}).empty()) << "the bank is busy";
+  ASSERT_TRUE(run(engine().complete(other)));
+  EXPECT_EQ(claim_one().handle.execution, undo);
+}
+
+TEST_F(DurableCancelTest, OneThatItsWorkerCancelsIsUndoneAtOnce) {
+  const ExecutionId id = create(journey());
+  const Handle handle = claim({.worker = "w", .lease = 10s}).at(0).handle;
+  JournalEntry flown{.name = "fly", .number = 1};
+  ASSERT_TRUE(run(engine().append_journal(handle, 0, {flown})));
+  Handle foreign = handle;
+  ++foreign.store;
+  EXPECT_EQ(run(engine().cancel(foreign)).error(), Errc::foreign_handle);
+  ASSERT_TRUE(run(engine().cancel(handle, "no money")));
+  EXPECT_EQ(describe(id).execution.end_reason, "no money");
+  EXPECT_EQ(state_of(undo_of(id)), PublicState::waiting);
+  start_travelling();
   wait_until_undone(id);
   EXPECT_EQ(effects, (Lines{"unfly"}));
 }

@@ -78,5 +78,21 @@ TEST_F(DurableTest, AFailureUndoesStepsInReverseOrderEachOnce) {
                               "compensation no flight"}));
 }
 
+TEST_F(DurableTest, ASleepUntilTheEndOfTimeIsRefusedAndALongOneIsSlept) {
+  start([&](Worker& worker) {
+    worker.on("sleep", [](WorkflowContext ctx, Time until) { return ctx.sleep_until(until); });
+  });
+  const Time far = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
+  const ExecutionId late = begin_execution("sleep", to_payload(far));
+  for (const Time bad : {Time::min(), Time::max()}) {
+    const ExecutionInfo info = finish(begin_execution("sleep", to_payload(bad)));
+    EXPECT_EQ(info.state, PublicState::failed);
+    EXPECT_NE(info.execution.end_reason.find("sleep of "), std::string::npos);
+  }
+  pass(1s);
+  EXPECT_EQ(state_of(late), PublicState::delayed);
+  EXPECT_EQ(describe(late).execution.eligible_at, far);
+}
+
 }  // namespace
 }  // namespace weir::flow::workflow

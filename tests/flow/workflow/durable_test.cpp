@@ -1,3 +1,4 @@
+// What durable coroutines promise, on whichever store.
 #include <weir/flow/workflow/workflow_context.hpp>
 
 #include <chrono>
@@ -14,52 +15,41 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::buy;
+using testing::closed_door;
+using testing::Door;
 using testing::DurableTest;
 using testing::Lines;
 using testing::Order;
+using testing::patient_options;
 
 TEST_F(DurableTest, I21ACrashBetweenStepsResumesAtTheNextStep) {
-  start({.lease = 3s}, [&](Worker& worker) {
+  start(patient_options(), [&](Worker& worker) {
     worker.on("buy", [this](WorkflowContext ctx, Order o) { return buy(ctx, &effects, o); });
   });
   const ExecutionId id = begin_execution("buy", to_payload(Order{"tea", 300}));
-  pass(1s);
+  let_work(id);
   EXPECT_EQ(effects, (Lines{"charge tea"}));
   crash_all();
-  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(sleep_through(id).state, PublicState::completed);
   EXPECT_EQ(effects, (Lines{"charge tea", "ship tea"}));
 }
 
 TEST_F(DurableTest, ALongSleepTakesNoPlaceAndSurvivesRestarts) {
-  start([&](Worker& worker) {
+  start(patient_options(), [&](Worker& worker) {
     worker.on("buy", [this](WorkflowContext ctx, Order o) { return buy(ctx, &effects, o); });
   });
   const Time from = time();
   const ExecutionId id = begin_execution("buy", to_payload(Order{"tea", 300}));
-  pass(2s);
-  EXPECT_EQ(describe(id).state, PublicState::delayed);
-  EXPECT_EQ(report().running, 0U);
+  EXPECT_EQ(let_work(id).state, PublicState::delayed);
+  wait_until("its place", [&] { return report().running == 0; });
   EXPECT_EQ(report().put_off, 1U);
   crash_all();
-  pass(from + 9s - time());
-  EXPECT_EQ(describe(id).state, PublicState::delayed);
-  EXPECT_EQ(finish(id).state, PublicState::completed);
+  leap(from + 9s - time());
+  EXPECT_EQ(let_work(id).state, PublicState::delayed);
+  EXPECT_EQ(sleep_through(id).state, PublicState::completed);
   EXPECT_GE(time() - from, 10s);
   EXPECT_LT(time() - from, 11s);
   EXPECT_EQ(run(engine().attempts(id)).value().size(), 1U) << "sleeping is no failure";
-}
-
-TEST_F(DurableTest, AStaleWorkerCannotCommitAStep) {
-  create();
-  const Claimed slow = claim({.worker = "slow", .lease = 3s}).at(0);
-  pass(4s);
-  const Claimed quick = claim({.worker = "quick"}).at(0);
-  EXPECT_EQ(run(engine().append_journal(slow.handle, 0, {{.name = "stale"}},
-                                        std::make_shared<StorageStepCommit>(store().begin())))
-                .error(),
-            Errc::stale_lease);
-  ASSERT_TRUE(run(engine().append_journal(quick.handle, 0, {{.name = "b", .number = 1}},
-                                          std::make_shared<StorageStepCommit>(store().begin()))));
 }
 
 Task<int> two_steps(WorkflowContext ctx, std::string first, std::string second) {
@@ -70,15 +60,15 @@ Task<int> two_steps(WorkflowContext ctx, std::string first, std::string second) 
 }
 
 TEST_F(DurableTest, AChangedCodePathIsNamed) {
-  start([](Worker& worker) {
+  start(patient_options(), [](Worker& worker) {
     worker.on("w", [](WorkflowContext ctx) { return two_steps(ctx, "charge", "ship"); });
   });
   const ExecutionId id = create({.kind = "w", .retry = {.retries_max = 0}});
-  pass(1s);
+  let_work(id);
   deploy([](Worker& worker) {
     worker.on("w", [](WorkflowContext ctx) { return two_steps(ctx, "ship", "charge"); });
   });
-  const ExecutionInfo info = finish(id);
+  const ExecutionInfo info = sleep_through(id);
   EXPECT_EQ(info.state, PublicState::failed);
   EXPECT_NE(info.execution.end_reason.find("step 1: expected 'charge', found 'ship'"),
             std::string::npos)
@@ -88,7 +78,7 @@ TEST_F(DurableTest, AChangedCodePathIsNamed) {
   deploy([](Worker& worker) {
     worker.on("w", [](WorkflowContext ctx) { return two_steps(ctx, "charge", "ship"); });
   });
-  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(sleep_through(id).state, PublicState::completed);
 }
 
 Task<int> only_one(WorkflowContext ctx) {
@@ -102,11 +92,11 @@ Task<int> other_type(WorkflowContext ctx) {
 
 TEST_F(DurableTest, CodeThatEndsEarlierOrGivesAnotherTypeHasChanged) {
   for (const bool ends : {true, false}) {
-    start([](Worker& worker) {
+    start(patient_options(), [](Worker& worker) {
       worker.on("w", [](WorkflowContext ctx) { return two_steps(ctx, "charge", "ship"); });
     });
     const ExecutionId id = create({.kind = "w", .retry = {.retries_max = 0}});
-    pass(1s);
+    let_work(id);
     deploy([ends](Worker& worker) {
       if (ends) {
         worker.on("w", only_one);
@@ -114,7 +104,7 @@ TEST_F(DurableTest, CodeThatEndsEarlierOrGivesAnotherTypeHasChanged) {
         worker.on("w", other_type);
       }
     });
-    const ExecutionInfo info = finish(id);
+    const ExecutionInfo info = sleep_through(id);
     EXPECT_EQ(info.state, PublicState::failed);
     const std::string expected =
         ends ? "step 2: expected sleep, found the end" : "step 1, 'charge', gives another type";
@@ -129,7 +119,7 @@ TEST_F(DurableTest, AStepIsTriedAgainAsItsPolicySaysAndThenFailsForGood) {
   start([&](Worker& worker) {
     struct Code {
       static Task<std::string> run(WorkflowContext ctx, int* tries) {
-        const StepOptions options{.retry = RetryPolicy::fixed(500ms, 2)};
+        const StepOptions options{.retry = RetryPolicy::fixed(10ms, 2)};
         auto fails = [tries](int until) -> Result<int> {
           if (++*tries < until)
             return Error(weir::Errc::timed_out, "try " + std::to_string(*tries));
@@ -149,28 +139,31 @@ TEST_F(DurableTest, AStepIsTriedAgainAsItsPolicySaysAndThenFailsForGood) {
     worker.on("w", [&tries](WorkflowContext ctx) { return Code::run(ctx, &tries); });
   });
   const ExecutionId id = begin_execution("w");
-  EXPECT_EQ(finish(id).state, PublicState::completed);
+  EXPECT_EQ(let_work(id).state, PublicState::completed);
   EXPECT_NE(result<std::string>(id).find("3 step 'hopeless'"), std::string::npos);
   EXPECT_NE(result<std::string>(id).find("try 6"), std::string::npos);
   EXPECT_EQ(tries, 6);
   EXPECT_EQ(names(id), (Lines{"step flaky", "step hopeless failed"}));
 }
 
-Task<> rest(Duration duration) { static_cast<void>(co_await sleep_for(duration)); }
+Task<> take_long() { static_cast<void>(co_await sleep_for(10h)); }
+Task<> take_a_moment() { co_await yield(); }
 
 TEST_F(DurableTest, AStepThatTakesTooLongHasFailed) {
   start([](Worker& worker) {
     struct Code {
+      static StepOptions within(Duration time) {
+        return {.retry = {.retries_max = 0}, .timeout = time};
+      }
       static Task<> run(WorkflowContext ctx) {
-        const StepOptions options{.retry = {.retries_max = 0}, .timeout = 2s};
-        co_await ctx.step("quick", options, [] { return rest(1s); });
-        co_await ctx.step("slow", options, [] { return rest(10h); });
+        co_await ctx.step("quick", within(1h), [] { return take_a_moment(); });
+        co_await ctx.step("slow", within(20ms), [] { return take_long(); });
       }
     };
     worker.on("w", [](WorkflowContext ctx) { return Code::run(ctx); });
   });
   const ExecutionId id = begin_execution("w");
-  const ExecutionInfo info = finish(id);
+  const ExecutionInfo info = let_work(id);
   EXPECT_EQ(info.state, PublicState::failed);
   EXPECT_NE(info.execution.end_reason.find("step 'slow'"), std::string::npos);
   EXPECT_EQ(run(engine().attempts(id)).value().size(), 1U) << "a failed coroutine is not retried";
@@ -185,61 +178,78 @@ Task<std::string> draws(WorkflowContext ctx, Lines* seen) {
 }
 
 TEST_F(DurableTest, TimeAndChanceAreTheSameWhenItIsRunAgain) {
-  start([&](Worker& worker) {
+  start(patient_options(), [&](Worker& worker) {
     worker.on("w", [this](WorkflowContext ctx) { return draws(ctx, &effects); });
   });
   const ExecutionId id = begin_execution("w");
-  pass(2s);
+  let_work(id);
   crash_all();
-  finish(id);
+  sleep_through(id);
   ASSERT_EQ(effects.size(), 2U);
   EXPECT_EQ(effects[0], effects[1]);
   EXPECT_EQ(result<std::string>(id), effects[0]);
 }
 
-Task<std::string> side_by_side(WorkflowContext ctx, Lines* effects) {
-  auto act = [effects](std::string what, Duration duration) -> Task<Result<std::string>> {
+/// Two steps, each of which ends when its door is opened.
+struct Doors {
+  Door begun = closed_door();  // as many as have begun
+  Door a = closed_door();
+  Door b = closed_door();
+};
+
+Task<std::string> side_by_side(WorkflowContext ctx, Lines* effects, Doors doors) {
+  auto act = [effects, begun = doors.begun](std::string what,
+                                            Door until) -> Task<Result<std::string>> {
     effects->push_back(what);
-    return [](std::string done, Duration rests) -> Task<Result<std::string>> {
-      co_await rest(rests);
+    begun->publish(begun->published() + 1);
+    return [](std::string done, Door door) -> Task<Result<std::string>> {
+      co_await testing::wait_at(door);
       co_return done;
-    }(what, duration);
+    }(what, std::move(until));
   };
-  auto [a, b] = co_await when_all(ctx.step("a", act, std::string("a"), Duration(2s)),
-                                  ctx.step("b", act, std::string("b"), Duration(1s)));
+  auto [a, b] = co_await when_all(ctx.step("a", act, std::string("a"), doors.a),
+                                  ctx.step("b", act, std::string("b"), doors.b));
   co_await ctx.sleep(5s);
   co_return a + b;
 }
 
-TEST_F(DurableTest, StepsSideBySideAreFoundAgainWhicheverEndedFirst) {
-  start([&](Worker& worker) {
-    worker.on("w", [this](WorkflowContext ctx) { return side_by_side(ctx, &effects); });
-  });
+class SideBySideTest : public DurableTest {
+ protected:
+  void start_both(WorkerOptions options) {
+    start(std::move(options), [this](Worker& worker) {
+      worker.on("w", [this](WorkflowContext ctx) { return side_by_side(ctx, &effects, doors); });
+    });
+  }
+  Doors doors;
+};
+
+TEST_F(SideBySideTest, StepsAreFoundAgainWhicheverEndedFirst) {
+  start_both(patient_options());
   const ExecutionId id = begin_execution("w");
-  pass(1500ms);
-  EXPECT_EQ(names(id), (Lines{"step b"}));
+  doors.b->publish(1);
+  wait_until("one of both", [&] { return names(id) == Lines{"step b"}; });
   crash_all();
-  EXPECT_EQ(finish(id, 2min).state, PublicState::completed);
+  doors.a->publish(1);
+  leap(4s);
+  EXPECT_EQ(sleep_through(id).state, PublicState::completed);
   EXPECT_EQ(result<std::string>(id), "ab");
   EXPECT_EQ(effects, (Lines{"a", "b", "a"}));
 }
 
-TEST_F(DurableTest, StoppingGivesBackAtTheNextStep) {
-  start([&](Worker& worker) {
-    worker.on("w", [this](WorkflowContext ctx) -> Task<std::string> {
-      return side_by_side(ctx, &effects);
-    });
-  });
+TEST_F(SideBySideTest, StoppingGivesBackAtTheNextStep) {
+  WorkerOptions lasting = patient_options();
+  lasting.executions_max = 1;
+  lasting.drain_max = 1h;
+  start_both(lasting);
   const ExecutionId id = begin_execution("w");
-  pass(500ms);
-  stop_worker();
-  pass(1s);
+  wait_until("both", [&] { return doors.begun->published() == 2; });
+  doors.b->publish(1);
+  wait_until("one of both", [&] { return names(id) == Lines{"step b"}; });
+  stop_worker_and_open(doors.a);
   EXPECT_EQ(names(id), (Lines{"step b", "step a"})) << "what was begun is finished";
-  EXPECT_EQ(describe(id).state, PublicState::waiting);
-  start([&](Worker& worker) {
-    worker.on("w", [this](WorkflowContext ctx) { return side_by_side(ctx, &effects); });
-  });
-  EXPECT_EQ(finish(id).state, PublicState::completed);
+  wait_for_state(id, PublicState::waiting);
+  start_both(patient_options());
+  EXPECT_EQ(sleep_through(id).state, PublicState::completed);
   EXPECT_EQ(effects, (Lines{"a", "b"}));
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/step_commit.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/store.hpp>
@@ -72,30 +73,39 @@ TEST_F(EmbeddedEngineTest, OneThatCannotBeCountedIsToldAndHoldsUpNobody) {
   EXPECT_EQ(report.repaired, 1U);
 }
 
-TEST_F(EmbeddedEngineTest, WhatCannotBeCancelledIsSetAsideAndHoldsUpNobody) {
-  // A group that lists somebody who is not there.
-  const ExecutionId broken = create();
-  const auto groups =
-      run(store().open_state<ExecutionId, EdgeGroup>("workflow.edge_groups")).value();
-  const auto listed =
-      run(store().open_state<ExecutionId, bool>("workflow.cancelling_groups")).value();
+TEST_F(EmbeddedEngineTest, WhoeverCannotBeClaimedIsSetAsideAndHoldsUpNobody) {
+  const ExecutionId broken = create({.kind = "work", .priority = 9});
+  const ExecutionId odd = create({.kind = "work", .priority = 8});
+  const ExecutionId fine = create();
+  const auto specs =
+      run(store().open_state<ExecutionId, ExecutionSpec>("workflow.execution_specs")).value();
   auto transaction = store().begin();
-  transaction.put(groups, broken, EdgeGroup{.cancelling = {ExecutionId{}}});
-  transaction.put(listed, broken, true);
+  transaction.remove(specs, broken);
   ASSERT_TRUE(run(transaction.commit()));
+  tamper<Execution>(
+      odd, [](Execution& execution) { execution.state.attempt = AttemptState::attempt_terminal; });
   crash();
-  NewGraph race{.executions = std::vector<NewExecution>(3, work("race")),
-                .edges = {{0, 2}, {1, 2}},
-                .policies = {{2, EdgePolicy::any_of(OnSatisfied::cancel_remaining)}}};
-  for (NewExecution& execution : race.executions) execution.lane = "race";
-  const auto graph = run(engine().create_graph(race)).value();
-  ASSERT_TRUE(run(engine().complete(claim({.worker = "w", .lane = "race"}).at(0).handle)));
-  pass(1s);
-  EXPECT_EQ(describe(graph.workflow).counts[PublicState::cancelled], 1U);
+  EXPECT_EQ(claim_one().handle.execution, fine);
+  EXPECT_TRUE(claim({.worker = "w"}).empty());
   const auto aside = run(engine().set_aside()).value();
-  ASSERT_EQ(aside.size(), 1U);
-  EXPECT_EQ(aside[0].what, "edge group of execution " + to_string(broken));
-  EXPECT_EQ(aside[0].reason, Errc::corruption);
+  ASSERT_EQ(aside.size(), 2U);
+  for (const SetAside& one : aside) {
+    EXPECT_TRUE(one.what == "execution " + to_string(broken) ||
+                one.what == "execution " + to_string(odd));
+  }
+}
+
+TEST_F(EmbeddedEngineTest, AStaleWorkerCannotCommitAStep) {
+  create();
+  const Claimed slow = claim({.worker = "slow", .lease = 3s}).at(0);
+  pass(4s);
+  const Claimed quick = claim({.worker = "quick"}).at(0);
+  EXPECT_EQ(run(engine().append_journal(slow.handle, 0, {{.name = "stale"}},
+                                        std::make_shared<StorageStepCommit>(store().begin())))
+                .error(),
+            Errc::stale_lease);
+  ASSERT_TRUE(run(engine().append_journal(quick.handle, 0, {{.name = "b", .number = 1}},
+                                          std::make_shared<StorageStepCommit>(store().begin()))));
 }
 
 TEST_F(EmbeddedEngineTest, ASecondOneOnTheSameStoreIsRefused) {

@@ -13,6 +13,24 @@ using testing::refuses;
 constexpr auto let_run = OnSatisfied::let_run;
 constexpr auto cancel_remaining = OnSatisfied::cancel_remaining;
 
+TEST(Ending, AWorkflowOfWhichNothingIsSaidHasItsDefaults) {
+  GraphBoard board;
+  const WorkflowId id = board.create_workflow({}).value();
+  const Workflow& workflow = board.workflow(id);
+  EXPECT_EQ(workflow.kind, "");
+  EXPECT_EQ(workflow.space, "default");
+  EXPECT_EQ(workflow.state, WorkflowState::open);
+  EXPECT_EQ(workflow.on_failure, FailurePolicy::isolate);
+  EXPECT_FALSE(workflow.stays_open);
+  EXPECT_EQ(workflow.counts.total(), 0U);
+  EXPECT_EQ(workflow.edges, 0U);
+  EXPECT_EQ(workflow.revision, 0U);
+  EXPECT_EQ(workflow.created_at, board.now);
+  EXPECT_EQ(workflow.changed_at, board.now);
+  EXPECT_FALSE(workflow.ended_at);
+  EXPECT_TRUE(workflow.tags.empty());
+}
+
 TEST(Ending, AWorkflowIsMadeOnceAndKeepsWhatItWasMadeWith) {
   GraphBoard board;
   const NewWorkflow request = {.kind = "order",

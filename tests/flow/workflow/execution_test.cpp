@@ -145,6 +145,8 @@ TEST(Execution, BadInputIsRefusedByName) {
   const Errc invalid = Errc::invalid_argument;
   const Errc large = Errc::too_large;
   refused([](auto& r) { r.kind = ""; }, invalid, "kind is empty");
+  refused([](auto& r) { r.kind = "weir.undo"; }, invalid, "kind 'weir.undo'");
+  refused([](auto& r) { r.kind = "weir.schedule"; }, invalid, "kind 'weir.schedule'");
   refused([](auto& r) { r.space = ""; }, invalid, "namespace is empty");
   refused([](auto& r) { r.lane = ""; }, invalid, "lane is empty");
   refused([&](auto& r) { r.kind = long_name; }, large, "kind has 257");
@@ -169,6 +171,83 @@ TEST(Execution, BadInputIsRefusedByName) {
   refused([](auto& r) { r.workflow = WorkflowId{testing::make_uuid(8, 9)}; }, Errc::not_found,
           to_string(WorkflowId{testing::make_uuid(8, 9)}));
   EXPECT_TRUE(board.records().table<Execution>().changed.empty());
+}
+
+TEST(Execution, TextThatSomeStoreCouldNotHoldIsRefused) {
+  CommandBoard board;
+  for (const std::string& bad : {std::string("\xff"), std::string("a\0b", 3)}) {
+    const std::string_view shown = bad.size() == 1 ? R"('\xff')" : R"('a\x00b')";
+    const auto refused = [&](auto spoil, std::string_view what) {
+      NewExecution request = {.kind = "work"};
+      spoil(request);
+      const std::string named = std::string(what) + " " + std::string(shown);
+      EXPECT_TRUE(refuses(board.create(request), Errc::invalid_argument, named)) << named;
+    };
+    refused([&](auto& r) { r.kind = bad; }, "kind");
+    refused([&](auto& r) { r.space = bad; }, "namespace");
+    refused([&](auto& r) { r.lane = bad; }, "lane");
+    refused([&](auto& r) { r.creator = bad; }, "creator");
+    refused([&](auto& r) { r.idempotency_key = bad; }, "idempotency key");
+    refused([&](auto& r) { r.capabilities = {"gpu", bad}; }, "capability");
+    refused([&](auto& r) { r.limit_keys = {bad}; }, "limit key");
+    refused([&](auto& r) { r.retry.categories = {bad}; }, "retried category");
+    const ExecutionId id = board.make();
+    const auto claimed = [&](const ClaimRequest& request, std::string_view what) {
+      EXPECT_TRUE(refuses(board.try_claim(id, request), Errc::invalid_argument, what)) << what;
+    };
+    claimed({.worker = bad}, "worker");
+    claimed({.worker = "w", .lane = bad}, "lane");
+    claimed({.worker = "w", .capabilities = {bad}}, "capability");
+    claimed({.worker = "w", .spaces = {bad}}, "namespace");
+    EXPECT_TRUE(refuses(board.set_lane_limit(bad, 1), Errc::invalid_argument, "lane"));
+    EXPECT_TRUE(refuses(board.set_limit(bad, 1), Errc::invalid_argument, "limit key"));
+    EXPECT_TRUE(refuses(board.approve({id, bad}), Errc::invalid_argument, "waitpoint"));
+    EXPECT_TRUE(refuses(board.create_workflow({.kind = bad}), Errc::invalid_argument, "kind"));
+    EXPECT_TRUE(refuses(board.create_workflow({.kind = "w", .space = bad}), Errc::invalid_argument,
+                        "namespace"));
+    // What nobody looks for may be anything.
+    EXPECT_TRUE(board.create({.kind = "work", .payload = bad}));
+  }
+  EXPECT_TRUE(board.create({.kind = "K\u00fcche", .lane = "\u53a8\u623f"}));
+}
+
+TEST(Execution, TimesAreThoseThatEveryStoreCanHold) {
+  CommandBoard board;
+  const Time last =
+      Time(std::chrono::sys_days(std::chrono::year(10'000) / 1 / 1)) - microseconds(1);
+  for (const Time bad :
+       {Time::min(), Time(microseconds(-1)), last + microseconds(1), Time::max()}) {
+    const std::string shown = std::to_string(bad.time_since_epoch().count()) + " us";
+    EXPECT_TRUE(refuses(board.create({.kind = "work", .not_before = bad}), Errc::invalid_argument,
+                        "time to begin of " + shown));
+    EXPECT_TRUE(refuses(board.create({.kind = "work", .deadline = bad}), Errc::invalid_argument,
+                        "deadline of " + shown));
+    const Handle handle = board.claim(board.make()).handle;
+    EXPECT_TRUE(refuses(board.delay(handle, bad), Errc::invalid_argument, "go on of " + shown));
+    EXPECT_EQ(board.public_state(handle.execution), PublicState::active);
+  }
+  EXPECT_TRUE(board.create({.kind = "work", .not_before = Time(), .deadline = last}));
+  const Handle handle = board.claim(board.make()).handle;
+  EXPECT_TRUE(board.delay(handle, last));
+  EXPECT_EQ(board.execution(handle.execution).eligible_at, last);
+}
+
+TEST(Execution, WhatLastsForEverDoesNotOverflow) {
+  CommandBoard board;
+  const Duration ever = Duration::max();
+  const ExecutionId id = board.make({.kind = "work", .attempt_timeout = ever});
+  const Claimed claimed = board.claim(id, {.worker = "w", .lease = ever});
+  EXPECT_GT(claimed.expires_at, board.now + hours(24 * 365 * 200));
+  EXPECT_EQ(board.renew(claimed.handle, ever), claimed.expires_at);
+  EXPECT_EQ(board.execution(id).attempt_deadline, claimed.expires_at);
+  EXPECT_TRUE(board.suspend(
+      claimed.handle,
+      {.condition = WaitCondition::any_of({"go"}), .timeout = ever, .resume_delay = ever}));
+  EXPECT_EQ(board.execution(id).suspended_until, claimed.expires_at);
+  EXPECT_TRUE(board.resume(id));
+  EXPECT_EQ(board.execution(id).eligible_at, claimed.expires_at);
+  EXPECT_TRUE(board.resume_lane("default", {.from = 1, .to = 2, .over = ever}));
+  EXPECT_TRUE(board.admission(board.make()).is_given());
 }
 
 TEST(Execution, TheLimitsThemselvesAreAccepted) {

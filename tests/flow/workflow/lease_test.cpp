@@ -1,3 +1,5 @@
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include <weir/tests/flow/workflow/support/command_board.hpp>
@@ -60,6 +62,44 @@ TEST(Lease, RefusalsHaveAnOrder) {
   EXPECT_TRUE(refuses(board.complete(nobody), Errc::not_found, to_string(nobody.execution)));
 }
 
+TEST(Lease, WhoHasItMayCancel) {
+  CommandBoard board;
+  const ExecutionId id = board.make({.kind = "work", .retry = {.retries_max = 5}});
+  const Handle first = board.claim(id, {.worker = "w1", .lease = seconds(3)}).handle;
+  board.pass(seconds(3));
+  EXPECT_TRUE(refuses(board.cancel(first), Errc::lease_expired, to_string(id)));
+  EXPECT_TRUE(board.revoke(id));
+  EXPECT_TRUE(refuses(board.cancel(first), Errc::lease_revoked, to_string(id)));
+  const Handle second = board.claim(id, {.worker = "w2"}).handle;
+  EXPECT_TRUE(refuses(board.cancel(first), Errc::stale_lease, "epoch 1"));
+  EXPECT_EQ(board.public_state(id), PublicState::active) << "it is another one's";
+  board.take_notices();
+  EXPECT_TRUE(board.cancel(second, "nothing to do"));
+  EXPECT_EQ(board.take_kinds(), (std::vector{NoticeKind::lease_released, NoticeKind::completion}));
+  EXPECT_EQ(board.public_state(id), PublicState::cancelled);
+  EXPECT_EQ(board.execution(id).ended_by, "w2");
+  EXPECT_EQ(board.execution(id).end_reason, "nothing to do");
+  EXPECT_EQ(board.attempt(id, 1).outcome, AttemptOutcome::ended_cancelled);
+  EXPECT_EQ(board.leased(), 0U);
+  EXPECT_TRUE(refuses(board.cancel(second), Errc::execution_not_active, to_string(id)));
+  EXPECT_TRUE(board.take_notices().empty());
+  EXPECT_TRUE(refuses(board.cancel(second, std::string(payload_bytes_max + 1, 'r')),
+                      Errc::too_large, "reason has 1048577"));
+}
+
+TEST(Lease, IsTakenFromAWorkerWhateverItIsCalled) {
+  CommandBoard board;
+  for (const std::uint32_t retries : {0U, 1U}) {
+    const ExecutionId id = board.make(
+        {.kind = "work", .attempt_timeout = seconds(1), .retry = {.retries_max = retries}});
+    board.claim(id, {.worker = "engine"});
+    board.pass(seconds(1));
+    board.take_notices();
+    EXPECT_EQ(board.expire_attempt(id), true);
+    EXPECT_EQ(board.take_kinds().at(0), NoticeKind::lease_revoked) << retries;
+  }
+}
+
 TEST(Lease, OfAnExecutionThatWasEndedAndReplayedTheOldOneIsStale) {
   CommandBoard board;
   const ExecutionId id = board.make();
@@ -115,6 +155,37 @@ TEST(Lease, IsRevokedOnceAndWhoeverComesNextReclaims) {
   EXPECT_TRUE(refuses(board.revoke(id), Errc::wrong_state, "lease_revoked"));
   EXPECT_EQ(board.claim(id).attempt_kind, AttemptKind::reclaim);
   EXPECT_EQ(board.attempt(id, 0).reason, "worker is ill");
+}
+
+TEST(Lease, EveryNoticeNamesItsNamespaceAndWorkflow) {
+  CommandBoard board;
+  const WorkflowId workflow = board.create_workflow({.space = "shop"}).value();
+  const ExecutionId id = board.make_member(workflow, {.kind = "w", .space = "shop"});
+  const ExecutionId other = board.make_member(workflow, {.kind = "w", .space = "shop"});
+  ASSERT_TRUE(board.apply(workflow, {id, other}));
+  const SuspendRequest wait{.condition = WaitCondition::any_of({"go"}),
+                            .timeout = seconds(1),
+                            .on_timeout = OnTimeout::escalate};
+  const Handle first = board.claim(id).handle;
+  ASSERT_TRUE(board.renew(first, seconds(10)));
+  ASSERT_TRUE(board.suspend(first, wait));
+  ASSERT_TRUE(board.approve({id, "go"}));
+  board.claim(id);
+  ASSERT_TRUE(board.revoke(id));
+  board.claim(id, {.worker = "w", .lease = seconds(1)});
+  ASSERT_TRUE(board.suspend(board.claim(other).handle, wait));
+  board.pass(seconds(2));
+  EXPECT_EQ(board.expire_lease(id), true);
+  EXPECT_EQ(board.expire_suspension(other), true);
+  ASSERT_EQ(board.cancel(workflow, CancelPolicy::cancel_all), true);
+  ASSERT_TRUE(board.cancel_members(workflow, {id, other}, true));
+  std::set<NoticeKind> kinds;
+  for (const Notice& notice : board.take_notices()) {
+    kinds.insert(notice.kind);
+    EXPECT_EQ(notice.space, "shop") << to_string(notice.kind);
+    EXPECT_EQ(notice.workflow, workflow) << to_string(notice.kind);
+  }
+  EXPECT_EQ(kinds.size(), 10U) << "each kind of notice that is told unasked";
 }
 
 TEST(Lease, OneWhoseWorkersAllDieIsGivenUp) {

@@ -1,12 +1,15 @@
+// Limits through the engine, on whichever store: who waits is woken in time, and nobody is held up
+// by others.
 #include <weir/flow/workflow/engine.hpp>
 
 #include <chrono>
+#include <memory>
+#include <mutex>
 
 #include <gtest/gtest.h>
 
 #include <weir/tests/flow/workflow/support/engine_fixture.hpp>
 
-// Limits through the engine: who waits is woken in time, and nobody is held up by others.
 namespace weir::flow::workflow {
 namespace {
 
@@ -15,17 +18,35 @@ using testing::EngineTest;
 
 struct Go {};
 
+/// When something was taken. Usable from any thread.
+class Times {
+ public:
+  void add(Time time) {
+    const std::scoped_lock hold(lock_);
+    times_.push_back(time);
+  }
+  std::vector<Time> all() const {
+    const std::scoped_lock hold(lock_);
+    return times_;
+  }
+  std::size_t size() const { return all().size(); }
+
+ private:
+  mutable std::mutex lock_;
+  std::vector<Time> times_;
+};
+
 /// Takes one after the other, and notes when.
 class Taker final : public Actor<Go> {
  public:
-  Taker(const Engine* engine, const storage::Store* store, std::vector<Time>* times)
-      : engine_(engine), store_(store), times_(times) {}
+  Taker(const Engine* engine, std::shared_ptr<Times> times)
+      : engine_(engine), times_(std::move(times)) {}
   Task<> on(Go) {
     for (;;) {
       auto claimed = co_await engine_->next({.worker = "taker", .lease = 1h});
       if (!claimed) co_return;
       for (const Claimed& one : *claimed) {
-        times_->push_back(store_->time());
+        times_->add(engine_->time());
         if (!co_await engine_->complete(one.handle)) co_return;
       }
     }
@@ -33,43 +54,61 @@ class Taker final : public Actor<Go> {
 
  private:
   const Engine* engine_;
-  const storage::Store* store_;
-  std::vector<Time>* times_;
+  std::shared_ptr<Times> times_;
 };
 
-TEST_F(EngineTest, WhoWaitsInARatedLaneIsWokenWhenThereIsRoom) {
-  ASSERT_TRUE(run(engine().set_lane_rate("default", Rate{.count = 1, .per = 10s})));
-  for (int i = 0; i < 5; ++i) create();
-  std::vector<Time> times;
-  for (int i = 0; i < 3; ++i) {
-    simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
+class LimitEngineTest : public EngineTest {
+ protected:
+  void start_takers(int count) {
+    for (int i = 0; i < count; ++i) system().spawn<Taker>(&engine(), times).send<Go>();
   }
-  pass(41s);
-  ASSERT_EQ(times.size(), 5U);
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    EXPECT_GE(times[i] - times[i - 1], 9990ms);
-    EXPECT_LE(times[i] - times[i - 1], 10100ms);
+  void wait_for_taken(std::size_t count) {
+    wait_until("takers", [&] { return times->size() >= count; });
+    EXPECT_EQ(times->size(), count);
+  }
+  /// The others may not have been taken.
+  void expect_nothing_to_take() {
+    EXPECT_TRUE(claim({.worker = "w", .lease = 1h, .executions_max = 10}).empty());
+  }
+
+  const std::shared_ptr<Times> times = std::make_shared<Times>();
+};
+
+TEST_F(LimitEngineTest, WhoWaitsInARatedLaneIsWokenWhenThereIsRoom) {
+  ASSERT_TRUE(run(engine().set_lane_rate("default", Rate{.count = 1, .per = 10s})));
+  for (int i = 0; i < 3; ++i) create();
+  start_takers(3);
+  for (std::size_t taken = 1; taken <= 3; ++taken) {
+    wait_for_taken(taken);
+    expect_nothing_to_take();
+    leap(10s);
+  }
+  const auto all = times->all();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    EXPECT_GE(all[i] - all[i - 1], 9990ms);
+    EXPECT_LE(all[i] - all[i - 1], 10100ms);
   }
 }
 
-TEST_F(EngineTest, WhoWaitsForARatedKeyIsWokenAndOthersAreNotHeldUp) {
+TEST_F(LimitEngineTest, WhoWaitsForARatedKeyIsWokenAndOthersAreNotHeldUp) {
   ASSERT_TRUE(run(engine().set_limit("slow:*", std::nullopt, Rate{.count = 1, .per = 10s})));
   for (int i = 0; i < 3; ++i) create({.kind = "work", .priority = 5, .limit_keys = {"slow:a"}});
   for (int i = 0; i < 3; ++i) create({.kind = "work", .priority = 5, .limit_keys = {"slow:b"}});
   for (int i = 0; i < 4; ++i) create();
-  std::vector<Time> times;
-  simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
-  pass(1s);
-  EXPECT_EQ(times.size(), 6U);
-  pass(10s);
-  EXPECT_EQ(times.size(), 8U);
-  pass(10s);
-  EXPECT_EQ(times.size(), 10U);
+  start_takers(1);
+  wait_for_taken(6);
+  expect_nothing_to_take();
+  leap(10s);
+  wait_for_taken(8);
+  expect_nothing_to_take();
+  leap(10s);
+  wait_for_taken(10);
 }
 
-TEST_F(EngineTest, AFullKeyIsPassedOverUntilAPlaceIsFree) {
+TEST_F(LimitEngineTest, AFullKeyIsPassedOverUntilAPlaceIsFree) {
   ASSERT_TRUE(run(engine().set_limit("db", 1)));
   const ExecutionId first = create({.kind = "work", .priority = 9, .limit_keys = {"db"}});
+  leap(1ms);  // the next one is later
   const ExecutionId second = create({.kind = "work", .priority = 9, .limit_keys = {"db"}});
   const ExecutionId other = create();
   const auto claimed = claim({.worker = "w", .lease = 1h, .executions_max = 10});
@@ -84,30 +123,40 @@ TEST_F(EngineTest, AFullKeyIsPassedOverUntilAPlaceIsFree) {
   EXPECT_EQ(queue.counts[PublicState::active], 2U);
   EXPECT_EQ(queue.counts[PublicState::waiting], 1U);
   EXPECT_TRUE(queue.admission.is_given());
-  std::vector<Time> times;
-  simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
-  pass(10s);
-  EXPECT_TRUE(times.empty());
+  start_takers(1);
+  leap(10s);
+  expect_nothing_to_take();
   ASSERT_TRUE(run(engine().complete(claimed[0].handle)));
-  pass(1s);
-  EXPECT_EQ(times.size(), 1U);
-  EXPECT_EQ(state_of(second), PublicState::completed);
+  wait_for_taken(1);
+  wait_until("its end", [&] { return state_of(second) == PublicState::completed; });
 }
 
-TEST_F(EngineTest, ALimitForManyThatIsRaisedWakesAllOfThem) {
+TEST_F(LimitEngineTest, ALimitForManyThatIsRaisedWakesAllOfThem) {
   ASSERT_TRUE(run(engine().set_limit("c:*", 0)));
   for (int i = 0; i < 4; ++i) {
     create({.kind = "work", .limit_keys = {"c:" + std::to_string(i)}});
   }
-  std::vector<Time> times;
-  for (int i = 0; i < 2; ++i) {
-    simulation().system().spawn<Taker>(&engine(), &store(), &times).send<Go>();
-  }
-  pass(10s);
-  EXPECT_TRUE(times.empty());
+  start_takers(2);
+  leap(10s);
+  expect_nothing_to_take();
+  EXPECT_EQ(times->size(), 0U);
   ASSERT_TRUE(run(engine().set_limit("c:*", 1)));
-  pass(1s);
-  EXPECT_EQ(times.size(), 4U);
+  wait_for_taken(4);
+}
+
+TEST_F(LimitEngineTest, NobodyIsHeldUpByAnyNumberUnderAFullKey) {
+  ASSERT_TRUE(run(engine().set_limit("db", 0)));
+  ASSERT_TRUE(run(engine().set_limit("slow", std::nullopt, Rate{.count = 1, .per = 10h})));
+  NewExecution full{.kind = "work", .priority = 9, .limit_keys = {"db"}};
+  NewExecution rated{.kind = "work", .priority = 8, .limit_keys = {"slow"}};
+  NewGraph many{.executions = std::vector<NewExecution>(4'500, full)};
+  many.executions.insert(many.executions.end(), 100, rated);
+  ASSERT_TRUE(run(engine().create_graph(many)));
+  const ExecutionId free = create();
+  const auto claimed = claim({.worker = "w", .lease = 1h, .executions_max = 10});
+  ASSERT_EQ(claimed.size(), 2U);
+  EXPECT_EQ(claimed[0].priority, 8) << "the only one that the rate lets pass";
+  EXPECT_EQ(claimed[1].handle.execution, free);
 }
 
 }  // namespace

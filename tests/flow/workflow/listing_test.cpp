@@ -50,6 +50,40 @@ TEST_F(ListingTest, AnEdgeIsSeenOnlyAsOneOfItsWorkflow) {
   EXPECT_EQ(run(engine().describe(other.workflow, id)).value().has_value(), false);
 }
 
+TEST_F(ListingTest, EdgesInAndOutAreListedInTheOrderOfTheirIds) {
+  NewGraph graph{.executions = std::vector<NewExecution>(9, {.kind = "w"})};
+  for (std::size_t upstream = 0; upstream < 3; ++upstream) graph.edges.push_back({upstream, 3});
+  for (std::size_t downstream = 4; downstream < 9; ++downstream) {
+    graph.edges.push_back({3, downstream, "from " + std::to_string(downstream)});
+  }
+  const CreatedGraph made = run(engine().create_graph(graph)).value();
+  const CreatedGraph other = run(engine().create_graph(graph)).value();
+  const std::vector<ExecutionId>& ids = made.executions;
+  const auto expect = [&](const std::vector<EdgeInfo>& edges, auto end,
+                          std::set<ExecutionId> expected) {
+    std::set<ExecutionId> ends;
+    for (const EdgeInfo& edge : edges) ends.insert(edge.edge.*end);
+    EXPECT_EQ(ends, expected);
+    EXPECT_EQ(edges.size(), expected.size());
+    EXPECT_TRUE(std::ranges::is_sorted(edges, {}, &EdgeInfo::id));
+  };
+  const auto into = [&](std::size_t place) {
+    return run(engine().edges_into(made.workflow, ids[place])).value();
+  };
+  const auto from = [&](std::size_t place) {
+    return run(engine().edges_from(made.workflow, ids[place])).value();
+  };
+  expect(into(3), &Edge::upstream, {ids.begin(), ids.begin() + 3});
+  expect(from(3), &Edge::downstream, {ids.begin() + 4, ids.end()});
+  for (const EdgeInfo& edge : from(3)) EXPECT_TRUE(edge.edge.input.starts_with("from "));
+  expect(from(0), &Edge::downstream, {ids[3]});
+  expect(into(8), &Edge::upstream, {ids[3]});
+  EXPECT_TRUE(into(0).empty());
+  EXPECT_TRUE(from(8).empty()) << "a leaf";
+  EXPECT_TRUE(run(engine().edges_from(other.workflow, ids[3])).value().empty()) << "a foreign one";
+  EXPECT_TRUE(run(engine().edges_into(other.workflow, ids[3])).value().empty());
+}
+
 TEST_F(ListingTest, ExecutionsAreFoundByAllThatIsAskedFor) {
   std::vector<ExecutionId> ids;
   for (int i = 0; i < 12; ++i) {
@@ -109,6 +143,27 @@ TEST_F(ListingTest, AfterManyThatAreNotListedACursorIsGiven) {
     ++pages;
   } while (after);
   EXPECT_EQ(pages, 2U);
+}
+
+TEST_F(ListingTest, APageHasAThousandHoweverManyAreAskedFor) {
+  constexpr std::size_t count = 1001;
+  NewGraph fan{.executions = std::vector<NewExecution>(count + 1, {.kind = "w"})};
+  for (std::size_t i = 1; i <= count; ++i) fan.edges.push_back({0, i});
+  const CreatedGraph made = run(engine().create_graph(fan)).value();
+  NewGraph ready{.executions = std::vector<NewExecution>(count, {.kind = "w", .lane = "ready"})};
+  ASSERT_TRUE(run(engine().create_graph(ready)));
+  const auto expect = [](const auto& page) {
+    EXPECT_EQ(page.items.size(), 1000U);
+    EXPECT_TRUE(page.next);
+  };
+  constexpr std::size_t many = 5000;
+  expect(run(engine().members(made.workflow, {}, many)).value());
+  const auto groups = run(engine().edge_groups(made.workflow, {}, many)).value();
+  EXPECT_GE(groups.items.size(), 999U) << "the first has no edges into it";
+  EXPECT_LE(groups.items.size(), 1000U);
+  EXPECT_TRUE(groups.next);
+  expect(run(engine().list_executions({}, {}, many)).value());
+  EXPECT_EQ(run(engine().queue("ready", many)).value().waiting.size(), 1000U);
 }
 
 TEST_F(ListingTest, WorkflowsOfAllPartitionsAreListed) {

@@ -104,5 +104,56 @@ TEST_F(ScheduleCrashTest, EachTimeHasItsExecutionOnceWhereverItCrashes) {
   }
 }
 
+class ScheduleStartTest : public ScheduleCrashTest {
+ protected:
+  ::testing::AssertionResult refused(const Schedule& schedule, Errc code, std::string_view what) {
+    const auto made = run(start_schedule(&engine(), schedule));
+    if (made) return ::testing::AssertionFailure() << "it was started";
+    if (made.error() == code && made.error().detail().find(what) != std::string::npos) {
+      return ::testing::AssertionSuccess();
+    }
+    return ::testing::AssertionFailure() << made.error().message();
+  }
+};
+
+TEST_F(ScheduleStartTest, RefusesWhatItCouldNotBegin) {
+  const Schedule good{.name = "s", .cron = "* * * * *", .kind = "job"};
+  const auto spoilt = [&](auto spoil) {
+    Schedule schedule = good;
+    spoil(schedule);
+    return schedule;
+  };
+  const std::string long_name(name_bytes_max + 1, 'n');
+  const Errc invalid = Errc::invalid_argument;
+  EXPECT_TRUE(refused(spoilt([](auto& s) { s.name = ""; }), invalid, "schedule is empty"));
+  EXPECT_TRUE(refused(spoilt([](auto& s) { s.kind = ""; }), invalid, "kind is empty"));
+  EXPECT_TRUE(refused(spoilt([](auto& s) { s.kind = "weir.undo"; }), invalid, "'weir.undo'"));
+  EXPECT_TRUE(refused(spoilt([&](auto& s) { s.kind = long_name; }), Errc::too_large, "kind has"));
+  EXPECT_TRUE(refused(spoilt([](auto& s) { s.lane = ""; }), invalid, "lane is empty"));
+  EXPECT_TRUE(refused(spoilt([](auto& s) { s.payload.assign(payload_bytes_max + 1, 'p'); }),
+                      Errc::too_large, "payload has"));
+  EXPECT_TRUE(run(engine().list_executions({})).value().items.empty());
+}
+
+TEST_F(ScheduleStartTest, AnotherOneOfTheSameNameIsRefusedWithWhatDiffers) {
+  const Schedule first{.name = "s", .cron = "0 3 * * *", .kind = "job", .payload = "a"};
+  const ExecutionId id = run(start_schedule(&engine(), first)).value().id;
+  const auto same = run(start_schedule(&engine(), first)).value();
+  EXPECT_EQ(same.id, id);
+  EXPECT_TRUE(same.is_duplicate);
+  const auto other = [&](auto change) {
+    Schedule schedule = first;
+    change(schedule);
+    return schedule;
+  };
+  const Errc exists = Errc::already_exists;
+  EXPECT_TRUE(refused(other([](auto& s) { s.cron = "0 4 * * *"; }), exists, "cron '0 3 * * *'"));
+  EXPECT_TRUE(refused(other([](auto& s) { s.kind = "toil"; }), exists, "kind 'job'"));
+  EXPECT_TRUE(refused(other([](auto& s) { s.payload = "b"; }), exists, "another payload"));
+  EXPECT_TRUE(refused(other([](auto& s) { s.overlap = Overlap::allow; }), exists, "overlap skip"));
+  ASSERT_EQ(run(engine().cancel(id)), true);
+  EXPECT_TRUE(run(start_schedule(&engine(), other([](auto& s) { s.payload = "b"; }))));
+}
+
 }  // namespace
 }  // namespace weir::flow::workflow

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <weir/flow/workflow/cron.hpp>
-#include <weir/runtime/sleep.hpp>
 #include <weir/tests/flow/workflow/support/worker_fixture.hpp>
 
 namespace weir::flow::workflow {
@@ -74,49 +73,85 @@ TEST(Cron, RefusesWhatItDoesNotUnderstand) {
   EXPECT_NE(Cron::parse("61 * * * *").error().detail().find("'61'"), std::string::npos);
 }
 
+/// What is begun again and again, and takes a time of the store.
 class ScheduleTest : public WorkerTest {
  protected:
   void start_work(Duration takes, const std::string& kind = "job") {
-    start({.lease = 30s}, [this, takes, kind](Worker& worker) {
-      struct Work {
-        static Task<> slowly(std::vector<std::string>* log, Duration takes) {
-          log->push_back("begin");
-          static_cast<void>(co_await sleep_for(takes));
-          log->push_back("end");
-        }
-      };
-      worker.on(kind, [this, takes](std::string) { return Work::slowly(&log, takes); });
+    WorkerOptions options = testing::patient_options();
+    options.lease = 1h;
+    start(options, [this, takes, kind](Worker& worker) {
+      worker.on(kind, [this, takes](WorkflowContext ctx, std::string) {
+        return work(ctx, takes, &begins, &ends);
+      });
     });
   }
   ExecutionId schedule(Overlap overlap, std::string cron = "* * * * *") {
+    overlap_ = overlap;
     auto made = run(start_schedule(
         &engine(), {.name = "s", .cron = std::move(cron), .kind = "job", .overlap = overlap}));
     EXPECT_TRUE(made) << made.error().message();
     return made->id;
   }
-  std::size_t begun() const {
-    return static_cast<std::size_t>(std::count(log.begin(), log.end(), "begin"));
+  /// Half a minute at a time, and each time until nothing can be done without more of it.
+  void pass_working(const ExecutionId& id, Duration duration) {
+    const Time until = time() + std::chrono::floor<Time::duration>(duration);
+    let_all_work(id);
+    while (time() < until) {
+      using Halves = std::chrono::duration<std::int64_t, std::ratio<30>>;
+      const Time next = std::chrono::floor<Halves>(time()) + Halves(1);
+      leap(std::min(next, until) - time());
+      let_all_work(id);
+    }
   }
-  std::size_t ended() const { return log.size() - begun(); }
+  void let_all_work(const ExecutionId& id) {
+    wait_until("all of them", [&] {
+      const EngineReport present = run(engine().report()).value();
+      const ExecutionInfo info = describe(id);
+      // Who waits for the one before stays active, as long as that one sleeps.
+      const bool waits = overlap_ == Overlap::queue_one && present.delayed == 1 &&
+                         info.state == PublicState::active && !names(id).empty() &&
+                         names(id).back() == "step has_ended";
+      return present.waiting == 0 && present.active == (waits ? 1U : 0U);
+    });
+  }
+  std::size_t begun() const { return begins.size(); }
+  std::size_t ended() const { return ends.size(); }
+  Time next_minute() {
+    const auto minute = std::chrono::ceil<std::chrono::minutes>(time());
+    leap(minute - time());
+    return minute;
+  }
 
-  std::vector<std::string> log;
+  std::vector<Time> begins;
+  std::vector<Time> ends;
+
+ private:
+  static Task<> work(WorkflowContext ctx, Duration takes, std::vector<Time>* begins,
+                     std::vector<Time>* ends) {
+    co_await ctx.step("begin", [begins, at = ctx.now()] { begins->push_back(at); });
+    co_await ctx.sleep(takes);
+    co_await ctx.step("end", [ends, at = ctx.now()] { ends->push_back(at); });
+  }
+
+  Overlap overlap_ = Overlap::skip;
 };
 
 TEST_F(ScheduleTest, BeginsOneEachTime) {
   start_work(1s);
   const ExecutionId id = schedule(Overlap::skip);
-  pass(5min + 30s);
-  EXPECT_EQ(begun(), 5U);
+  pass_working(id, 2min + 30s);
+  EXPECT_EQ(begun(), 2U);
   EXPECT_EQ(schedule(Overlap::skip), id) << "there is one of each name";
-  pass(1min);
-  EXPECT_EQ(begun(), 6U);
+  pass_working(id, 1min);
+  EXPECT_EQ(begun(), 3U);
   EXPECT_LE(run(engine().journal(id)).value().entries.size(), 6U) << "its journal does not grow";
   ASSERT_EQ(run(engine().cancel(id)), true);
-  pass(5min);
-  EXPECT_EQ(begun(), 6U);
-  EXPECT_NE(schedule(Overlap::skip), id) << "a name can be used again";
-  pass(1min);
-  EXPECT_EQ(begun(), 7U);
+  pass_working(id, 2min);
+  EXPECT_EQ(begun(), 3U);
+  const ExecutionId again = schedule(Overlap::skip);
+  EXPECT_NE(again, id) << "a name can be used again";
+  pass_working(again, 1min);
+  EXPECT_EQ(begun(), 4U);
 }
 
 // [schedule]
@@ -128,52 +163,63 @@ Task<Result<Created>> report_each_night(const Engine* engine) {
 
 TEST_F(ScheduleTest, BeginsAtTheTimeOfDayThatItNames) {
   start_work(1s, "report");
-  ASSERT_TRUE(run(report_each_night(&engine())));
-  pass(std::chrono::ceil<std::chrono::days>(time()) - time());
+  const ExecutionId id = run(report_each_night(&engine())).value().id;
+  let_all_work(id);
+  leap(std::chrono::ceil<std::chrono::days>(time()) - time());
+  let_all_work(id);
   const std::size_t before = begun();
-  pass(2h + 59min);
+  leap(2h + 59min);
+  let_all_work(id);
   EXPECT_EQ(begun(), before);
-  pass(2min);
+  leap(2min);
+  let_all_work(id);
   EXPECT_EQ(begun(), before + 1);
 }
 
 TEST_F(ScheduleTest, OverlapIsDealtWithAsItsPolicySays) {
+  using Seconds = std::vector<std::int64_t>;
   struct Expected {
     Overlap overlap;
-    std::size_t begun;
+    Seconds begun;
     std::size_t ended;
   };
   // Each takes two and a half of the ten minutes.
+  const Seconds each = {60, 120, 180, 240, 300, 360, 420, 480, 540, 600};
   for (const Expected& one :
-       {Expected{Overlap::skip, 4, 3}, Expected{Overlap::queue_one, 4, 3},
-        Expected{Overlap::allow, 10, 7}, Expected{Overlap::cancel_previous, 10, 0}}) {
-    log.clear();
+       {Expected{Overlap::skip, {60, 240, 420, 600}, 3},
+        Expected{Overlap::queue_one, {60, 210, 360, 510}, 3}, Expected{Overlap::allow, each, 7},
+        Expected{Overlap::cancel_previous, each, 0}}) {
+    SCOPED_TRACE(to_string(one.overlap));
+    begins.clear();
+    ends.clear();
     start_work(150s);
+    const Time begin = next_minute();
     const ExecutionId id = schedule(one.overlap);
-    // From the beginning of a minute on.
-    pass(10min + 20s);
-    EXPECT_EQ(begun(), one.begun) << to_string(one.overlap);
-    EXPECT_EQ(ended(), one.ended) << to_string(one.overlap);
+    pass_working(id, begin + 10min + 20s - time());
+    Seconds begun_at;
+    for (const Time at : begins) begun_at.push_back((at - begin) / 30s * 30);
+    EXPECT_EQ(begun_at, one.begun);
+    EXPECT_EQ(ended(), one.ended);
     ASSERT_EQ(run(engine().cancel(id)), true);
-    pass(10min);
+    leap(3min);
+    let_all_work(id);
     stop_worker();
-    pass(std::chrono::ceil<std::chrono::minutes>(time()) - time());
   }
 }
 
 TEST_F(ScheduleTest, GoesOnAfterARestartAndMakesUpForOne) {
   start_work(1s);
   const ExecutionId id = schedule(Overlap::skip);
-  pass(2min + 30s);
+  pass_working(id, 2min + 30s);
   EXPECT_EQ(begun(), 2U);
   stop_worker();
-  pass(10min);
+  leap(10min);
   EXPECT_EQ(begun(), 2U);
   start_work(1s);
-  pass(20s);
+  pass_working(id, 20s);
   EXPECT_EQ(begun(), 3U);
   crash_all();
-  pass(2min);
+  pass_working(id, 2min);
   EXPECT_EQ(begun(), 5U);
   EXPECT_FALSE(describe(id).execution.has_ended());
 }

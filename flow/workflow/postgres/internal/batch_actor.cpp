@@ -20,7 +20,11 @@ Duration pause_of(unsigned attempt, Duration first, std::uint64_t random) {
 }
 
 constexpr Duration contention_pause = std::chrono::milliseconds(5);
+/// How many rows that cannot be read one batch sets aside.
+constexpr unsigned broken_max = 100;
 constexpr Duration loss_pause = std::chrono::milliseconds(50);
+/// Each is a turn of those who run on the same thread; where nobody does, it is no time.
+constexpr int gather_rounds_max = 32;
 
 Result<> outcome_of(const Job& job, const Result<>& batch) {
   if (!batch) return told(batch.error());
@@ -67,12 +71,21 @@ Task<> BatchActor::run(std::vector<JobRef> jobs) {
   } else {
     for (const JobRef& job : jobs) job->finish(outcome_of(*job, done));
   }
+  co_await gather(jobs.size());
   --running_;
   start();
 }
 
+Task<> BatchActor::gather(std::size_t told) {
+  const std::size_t wanted = std::min(queue_.size() + told, context_->options.batch_max);
+  for (int rounds = 0; queue_.size() < wanted && rounds < gather_rounds_max; ++rounds) {
+    co_await yield();
+  }
+}
+
 Task<Result<>> BatchActor::try_all(std::vector<JobRef> jobs) {
   unsigned contentions = 0;
+  unsigned broken = 0;
   for (unsigned losses = 0;;) {
     BatchRun batch(context_.get(), jobs, about_now_);
     auto done = co_await batch.run();
@@ -81,6 +94,8 @@ Task<Result<>> BatchActor::try_all(std::vector<JobRef> jobs) {
       co_return {};
     }
     const Error error = done.error();
+    // Who claims passes over what is locked.
+    if (!is_loss(error)) co_await batch.release();
     Duration pause = Duration::zero();
     if (is_contention(error)) {
       if (++contentions >= context_->options.attempts_max) {
@@ -88,6 +103,8 @@ Task<Result<>> BatchActor::try_all(std::vector<JobRef> jobs) {
                         std::to_string(contentions) + " attempts: " + error.detail());
       }
       pause = pause_of(contentions, contention_pause, random());
+    } else if (batch.has_set_aside() && ++broken < broken_max) {
+      continue;
     } else if (is_loss(error) && batch.has_begun() && ++losses < context_->options.losses_max) {
       pause = pause_of(losses, loss_pause, random());
     } else {
@@ -121,6 +138,7 @@ Task<Result<bool>> BatchActor::was_committed(std::string transaction_id) {
 void BatchActor::note_done(const BatchRun& batch) {
   about_now_ = std::max(about_now_, batch.now());
   batch.count();
+  batch.note_broken();
   if (!batch.effects().is_empty()) on_effects_(batch.effects());
 }
 

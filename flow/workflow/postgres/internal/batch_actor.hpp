@@ -39,6 +39,9 @@ class BatchActor final : public Actor<Submit, StopBatches> {
  private:
   void start();
   Task<> run(std::vector<JobRef> jobs);
+  /// Waits a little for those who were told of so many jobs: what they do next can be done together
+  /// with what waits already.
+  Task<> gather(std::size_t told);
   /// Tries until it is committed, or given up with what it says.
   Task<Result<>> try_all(std::vector<JobRef> jobs);
   /// Whether a batch that was to be committed has been.

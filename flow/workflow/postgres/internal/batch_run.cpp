@@ -22,13 +22,15 @@ using workflow::internal::Standing;
 
 /// Candidates for claims that are read in one statement.
 constexpr std::size_t candidates_max = 1000;
-/// How many a claim looks at that it may not have before it gives up.
+/// How many a claim looks at that it may not have before it gives up. Those that are under the
+/// same limit as one of them are not looked at.
 constexpr std::size_t passed_over_max = 4000;
 
 constexpr const char* candidates_text =
     "select key, record from workflow_executions"
     " where is_ready and lane = $1 and capabilities <@ $2::text[] and key <> all($3::bytea[])"
     " and (cardinality($5::text[]) = 0 or space = any($5::text[]))"
+    " and not (limit_keys && $6::text[])"
     " order by priority desc, eligible_at, key limit $4 for update skip locked";
 
 /// Records that many others need as well.
@@ -52,6 +54,10 @@ Task<Result<>> BatchRun::run() {
   WEIR_CO_TRY_VOID(co_await read_first());
   WEIR_CO_TRY_VOID(co_await work());
   co_return co_await write();
+}
+
+Task<> BatchRun::release() {
+  if (transaction_) static_cast<void>(co_await transaction_->rollback());
 }
 
 Task<Result<>> BatchRun::ask(Questions questions) {
@@ -112,6 +118,9 @@ Result<> BatchRun::keep_records(const std::vector<KeyOf<R>>& keys, const Rows& r
     auto key = key_in<KeyOf<R>>(row);
     if (!key) return key.error();
     auto record = value_in<R>(row);
+    if constexpr (std::is_same_v<KeyOf<R>, ExecutionId>) {
+      if (!record) set_aside(row, record.error());
+    }
     if (!record) return record.error();
     if constexpr (std::is_same_v<R, Lane>) {
       if (!record->has_room()) full_lanes_.insert(*key);
@@ -141,18 +150,31 @@ void BatchRun::ask_records(Missing& missing, bool has_shared, Questions& questio
   missing.each(ask);
 }
 
+void BatchRun::set_aside(const db::Row& row, const Error& reason) {
+  const auto key = row.get<db::Bytes>("key");
+  if (!key) return;
+  const auto id = key_in<ExecutionId>(row);
+  const std::string what = id ? "execution " + to_string(*id) : "an execution with a broken key";
+  has_set_aside_ = context_->set_aside(*key, what, reason) || has_set_aside_;
+}
+
 void BatchRun::ask_candidates(Questions& questions) {
   for (auto& [key, queue] : queues_) {
     const Slot<Lane>* lane = records_.find<Lane>(key.lane);
     const bool is_full = lane != nullptr && lane->current && !lane->current->has_room();
     std::size_t wanted = 0;
-    for (const ClaimJob* job : queue.jobs) wanted += std::min(job->wanted(), candidates_max);
+    std::set<std::string> closed;
+    for (const ClaimJob* job : queue.jobs) {
+      wanted += std::min(job->wanted(), candidates_max);
+      closed.insert(job->closed_keys().begin(), job->closed_keys().end());
+    }
     const bool is_over = queue.is_exhausted || queue.seen.size() >= passed_over_max;
     if (is_over || is_full || wanted == 0) continue;
     // Those before may be under a limit, and those behind them too: look further each time.
     const std::size_t asked = std::min(std::max(wanted, queue.seen.size()), candidates_max);
     questions.add(db::Statement(candidates_text, key.lane, key.capabilities, queue.seen,
-                                static_cast<std::int64_t>(asked), key.spaces)
+                                static_cast<std::int64_t>(asked), key.spaces,
+                                std::vector<std::string>(closed.begin(), closed.end()))
                       .about("workflow_executions"),
                   [this, claims = &queue, asked](const Rows& rows) {
                     return offer_candidates(*claims, asked, rows);
@@ -164,11 +186,15 @@ Result<> BatchRun::offer_candidates(Queue& queue, std::size_t asked, const Rows&
   queue.is_exhausted = rows.size() < asked;
   ClaimJob* last = queue.jobs.front();
   for (const db::Row row : rows) {
+    auto bytes = row.get<db::Bytes>("key");
+    if (!bytes) return bytes.error();
+    queue.seen.push_back(*std::move(bytes));
     auto id = key_in<ExecutionId>(row);
-    if (!id) return id.error();
     auto execution = value_in<Execution>(row);
-    if (!execution) return execution.error();
-    queue.seen.push_back(encode_key(*id));
+    if (!id || !execution) {
+      set_aside(row, id ? execution.error() : id.error());
+      continue;
+    }
     records_.add<Execution>(*id, *std::move(execution));
     const auto taker =
         std::ranges::find_if(queue.jobs, [](const ClaimJob* job) { return job->wanted() > 0; });
@@ -187,7 +213,9 @@ Task<Result<>> BatchRun::read_first() {
     job->look(records_, now_, missing);
     if (auto* claim = dynamic_cast<ClaimJob*>(job.get())) {
       const ClaimRequest& request = claim->request();
-      queues_[{request.lane, request.capabilities, request.spaces}].jobs.push_back(claim);
+      Queue& queue = queues_[{request.lane, request.capabilities, request.spaces}];
+      if (queue.jobs.empty()) queue.seen = context_->broken.keys();
+      queue.jobs.push_back(claim);
     } else {
       open_.push_back(job.get());
     }
@@ -239,6 +267,7 @@ void BatchRun::find_effects() {
   for (const ExecutionId& id : executions.changed) {
     const auto& execution = executions.slots.find(id)->second.current;
     if (!execution) continue;
+    if (execution->has_ended()) effects_.ended.push_back(id);
     if (Schedule::is_ready(*execution)) effects_.lanes.insert(execution->lane);
     const auto due = Schedule::due_of(*execution);
     if (due && (!effects_.due || *due < *effects_.due)) effects_.due = due;
@@ -279,6 +308,16 @@ void BatchRun::count() const {
   figures.add(&EngineReport::leases_expired, told[NoticeKind::lease_expired]);
   figures.add(&EngineReport::signals, told[NoticeKind::signal]);
   figures.add(&EngineReport::retries, retries);
+}
+
+void BatchRun::note_broken() const {
+  for (const auto& [key, queue] : queues_) {
+    for (const ClaimJob* job : queue.jobs) {
+      for (const auto& [id, reason] : job->broken()) {
+        context_->set_aside(encode_key(id), "execution " + to_string(id), reason);
+      }
+    }
+  }
 }
 
 void BatchRun::add_news(db::Batch& statements) const {

@@ -23,9 +23,12 @@ struct Effects {
   std::optional<Time> due;      // the first thing that time will do
   bool has_cancels = false;     // something is left to cancel
   bool has_limits = false;      // limits have changed, under which others may wait
+  std::vector<ExecutionId> ended;
   Time at = {};
 
-  bool is_empty() const noexcept { return lanes.empty() && !due && !has_cancels && !has_limits; }
+  bool is_empty() const noexcept {
+    return lanes.empty() && !due && !has_cancels && !has_limits && ended.empty();
+  }
   /// In microseconds, which reach further than those nanoseconds that a sum of both would have.
   bool is_due_within(Duration time) const noexcept {
     return due && *due - at < std::chrono::ceil<Time::duration>(time);
@@ -48,17 +51,23 @@ class BatchRun {
 
   /// `contention`, `conflict` and `unavailable` of the client are for another try.
   Task<Result<>> run();
+  /// After an error: returns when nothing is locked any more.
+  Task<> release();
 
   /// After an error: it was to be committed, and whether it was is not known.
   bool is_undecided() const noexcept { return is_ending_; }
   /// Whether there was a connection for it.
   bool has_begun() const noexcept { return transaction_.has_value(); }
+  /// After an error: an execution was set aside, without which it may go well.
+  bool has_set_aside() const noexcept { return has_set_aside_; }
   /// Of its transaction; empty before it has one.
   const std::string& transaction_id() const noexcept { return transaction_id_; }
   Time now() const noexcept { return now_; }
   const Effects& effects() const noexcept { return effects_; }
   /// Adds what it did to the figures of the engine.
   void count() const;
+  /// Sets aside those that nobody can claim, whoever tries.
+  void note_broken() const;
 
  private:
   using Rows = storage::postgres::Rows;
@@ -96,6 +105,9 @@ class BatchRun {
   void ask_candidates(Questions& questions);
   Result<> offer_candidates(Queue& queue, std::size_t asked, const Rows& rows);
 
+  /// What cannot be read of an execution is left out from then on.
+  void set_aside(const storage::postgres::Row& row, const Error& reason);
+
   Task<Result<>> read_first();
   Task<Result<>> work();
   Task<Result<>> write();
@@ -109,6 +121,7 @@ class BatchRun {
   std::optional<storage::postgres::Transaction> transaction_;
   std::string transaction_id_;
   bool is_ending_ = false;
+  bool has_set_aside_ = false;
 
   WorkingSet records_;
   std::vector<Job*> open_;  // jobs that are not done

@@ -86,6 +86,9 @@ std::vector<Column<Execution>> Columns<Execution>::list() {
                 }),
       column<R>("is_ready", "bool not null",
                 [](const ExecutionId&, const R& record) { return Schedule::is_ready(record); }),
+      added_column<R>(
+          "limit_keys", "text[] not null",
+          [](const ExecutionId&, const R& record) { return array_literal(record.limit_keys); }),
   };
 }
 

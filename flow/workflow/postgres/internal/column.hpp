@@ -30,6 +30,7 @@ struct Column {
   std::string definition;  // `text not null`
   std::string sent_as;     // the type of one element of the array that has them
   bool is_fixed = false;   // never changes
+  bool is_added = false;   // by a later migration than that which makes the table
   std::function<storage::postgres::Parameter(const std::vector<Change<R>>&)> pack;
 };
 
@@ -56,7 +57,11 @@ struct Bare<std::optional<T>> {
 template <class R, class Get>
 Column<R> column(std::string name, std::string definition, Get get) {
   using T = std::invoke_result_t<Get&, const KeyOf<R>&, const R&>;
-  return {std::move(name), std::move(definition), type_name<typename Bare<T>::Type>(), false,
+  return {std::move(name),
+          std::move(definition),
+          type_name<typename Bare<T>::Type>(),
+          false,
+          false,
           [get](const std::vector<Change<R>>& changes) {
             std::vector<T> values;
             values.reserve(changes.size());
@@ -70,6 +75,13 @@ template <class R, class Get>
 Column<R> fixed_column(std::string name, std::string definition, Get get) {
   Column<R> made = column<R>(std::move(name), std::move(definition), std::move(get));
   made.is_fixed = true;
+  return made;
+}
+/// One that a later migration adds to a table, with a default.
+template <class R, class Get>
+Column<R> added_column(std::string name, std::string definition, Get get) {
+  Column<R> made = fixed_column<R>(std::move(name), std::move(definition), std::move(get));
+  made.is_added = true;
   return made;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,6 +11,8 @@
 #include <vector>
 
 #include <weir/flow/workflow/internal/engine_figures.hpp>
+#include <weir/flow/workflow/postgres/internal/broken_rows.hpp>
+#include <weir/flow/workflow/postgres/internal/end_gates.hpp>
 #include <weir/flow/workflow/postgres/internal/gates.hpp>
 #include <weir/flow/workflow/postgres/options.hpp>
 #include <weir/flow/workflow/records.hpp>
@@ -51,6 +55,30 @@ class OwnPartitions {
   std::vector<Partition> partitions_;
 };
 
+/// The clock of the database, as far as it is known without asking. Usable from any thread.
+class DatabaseClock {
+ public:
+  /// It was `time` there, not long before it was `here` on the clock of the system. Of those that
+  /// hardly differ the one is right that was answered soonest.
+  void set(Time time, TimePoint here) noexcept {
+    const std::int64_t before = ahead_.load(std::memory_order_relaxed);
+    const std::int64_t ahead = time.time_since_epoch().count() - micros_of(here);
+    if (ahead < before && before - ahead < 1'000'000) return;
+    ahead_.store(ahead, std::memory_order_relaxed);
+  }
+  Time at(TimePoint here) const noexcept {
+    return Time(
+        std::chrono::microseconds(ahead_.load(std::memory_order_relaxed) + micros_of(here)));
+  }
+
+ private:
+  static std::int64_t micros_of(TimePoint here) noexcept {
+    return std::chrono::floor<std::chrono::microseconds>(here.time_since_epoch()).count();
+  }
+
+  std::atomic<std::int64_t> ahead_ = 0;  // microseconds
+};
+
 /// What all parts of an engine share.
 struct Context {
   Context(storage::postgres::Pool shared, Options chosen)
@@ -58,6 +86,12 @@ struct Context {
 
   /// Random numbers that no other process has: those of systems are the same for the same seed.
   std::uint64_t random() const { return pool.system().random() ^ salt; }
+  /// False if it was known.
+  bool set_aside(const storage::postgres::Bytes& key, std::string what, const Error& reason) const {
+    if (!broken.add(key, std::move(what), reason)) return false;
+    figures->add(&EngineReport::dispatch_errors, 1);
+    return true;
+  }
 
   storage::postgres::Pool pool;
   Options options;
@@ -69,7 +103,10 @@ struct Context {
   std::string channel = {};
   /// Instead of the clock of the database; for tests that turn it.
   std::function<Time()> clock = {};
+  DatabaseClock database_clock = {};
   mutable Gates gates = {};
+  mutable EndGates ends = {};
+  mutable BrokenRows broken = {};
   mutable Cancelling cancelling = {};
   OwnPartitions own_partitions = {};
   /// What this engine has done; all parts of it add to it.

@@ -17,6 +17,11 @@ void note(const Missing& from, Missing& to) {
   });
 }
 
+/// Of one execution, and not of who asks.
+bool is_broken(const Error& error) { return error == Errc::corruption || error == Errc::not_found; }
+/// Whoever is offered instead is refused as well.
+bool is_of_request(const Error& error) { return error != Errc::wrong_state && !is_broken(error); }
+
 }  // namespace
 
 void CommandJob::look(const WorkingSet& records, Time about_now, Missing& missing) {
@@ -60,16 +65,17 @@ bool ClaimJob::run(WorkingSet& records, Time now, Missing& missing) {
     }
     draft.apply(records);
     candidate.claimed = *std::move(outcome);
-    if (!candidate.claimed) note_wait(records, now, candidate.id);
+    if (!candidate.claimed) note_refusal(records, now, candidate.id);
   }
   return is_done;
 }
 
-void ClaimJob::note_wait(const WorkingSet& records, Time now, const ExecutionId& id) {
+void ClaimJob::note_refusal(const WorkingSet& records, Time now, const ExecutionId& id) {
   Draft draft(records, now, seed_);
   const Execution* execution = draft.find<Execution>(id);
   if (execution == nullptr || execution->has_ended()) return;
   const Admission admission = workflow::internal::admission_of(draft, *execution);
+  if (!admission.is_given() && !admission.key.empty()) closed_keys_.insert(admission.key);
   if (!admission.until || *admission.until <= now) return;
   const Duration wait = workflow::internal::Schedule::pause_before(*admission.until - now);
   wait_ = wait_ ? std::min(*wait_, wait) : wait;
@@ -84,10 +90,20 @@ std::size_t ClaimJob::wanted() const {
   std::size_t wanted = request_.executions_max;
   for (const Candidate& candidate : candidates_) {
     // One that is refused for good is refused whoever is offered instead.
-    if (candidate.refusal && *candidate.refusal != Errc::wrong_state) return 0;
+    if (candidate.refusal && is_of_request(*candidate.refusal)) return 0;
     if (wanted > 0 && (!candidate.is_tried || candidate.claimed)) --wanted;
   }
   return wanted;
+}
+
+std::vector<std::pair<ExecutionId, Error>> ClaimJob::broken() const {
+  std::vector<std::pair<ExecutionId, Error>> found;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.refusal && is_broken(*candidate.refusal)) {
+      found.emplace_back(candidate.id, *candidate.refusal);
+    }
+  }
+  return found;
 }
 
 Result<std::vector<Claimed>> ClaimJob::take() {
@@ -97,7 +113,7 @@ Result<std::vector<Claimed>> ClaimJob::take() {
   }
   if (!taken.empty()) return taken;
   for (const Candidate& candidate : candidates_) {
-    if (candidate.refusal && *candidate.refusal != Errc::wrong_state) return *candidate.refusal;
+    if (candidate.refusal && is_of_request(*candidate.refusal)) return *candidate.refusal;
   }
   return taken;
 }

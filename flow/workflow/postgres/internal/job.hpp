@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weir/flow/workflow/handle.hpp>
@@ -87,6 +89,7 @@ class ClaimJob final : public Job {
 
   void reset() override {
     candidates_.clear();
+    closed_keys_.clear();
     wait_.reset();
   }
   void look(const WorkingSet& records, Time about_now, Missing& missing) override;
@@ -100,6 +103,10 @@ class ClaimJob final : public Job {
   Result<std::vector<Claimed>> take();
   /// After which time alone may let it have something; none if it does not depend on time.
   std::optional<Duration> wait() const noexcept { return wait_; }
+  /// Limits that let nobody pass at the moment.
+  const std::set<std::string>& closed_keys() const noexcept { return closed_keys_; }
+  /// Whom nobody can claim, and why.
+  std::vector<std::pair<ExecutionId, Error>> broken() const;
 
  private:
   struct Candidate {
@@ -110,10 +117,11 @@ class ClaimJob final : public Job {
   };
 
   std::size_t claimed() const;
-  void note_wait(const WorkingSet& records, Time now, const ExecutionId& id);
+  void note_refusal(const WorkingSet& records, Time now, const ExecutionId& id);
 
   const ClaimRequest request_;
   std::vector<Candidate> candidates_;
+  std::set<std::string> closed_keys_;
   std::optional<Duration> wait_;
 };
 

@@ -19,13 +19,15 @@ namespace db = storage::postgres;
 
 constexpr std::size_t due_max = 1024;
 constexpr std::size_t cancels_at_once = 64;
+/// Who waits for an end is told of it; that nobody may have told is for once in a while.
+constexpr std::uint64_t polls_per_look_at_ends = 10;
 
 /// Of one partition at most 256, so that one that is behind does not hold up the others.
 constexpr const char* due_text =
     "select d.key, d.due_at, coalesce($2::timestamptz, now()) as time"
     " from unnest($1::int8[]) as p (number) cross join lateral"
     " (select key, due_at from workflow_executions e where e.partition = p.number"
-    " and e.due_at is not null"
+    " and e.due_at is not null and e.key <> all($5::bytea[])"
     " and e.due_at <= coalesce($2::timestamptz, now()) + $3 * interval '1 microsecond'"
     " order by e.due_at limit 256) d order by d.due_at limit $4";
 
@@ -70,6 +72,7 @@ Task<Result<>> KeeperActor::share() {
   for (const auto& [number, epoch] : owned_.epochs) own.push_back({number});
   context_->own_partitions.set(std::move(own));
   shared_at_ = now();
+  if (!context_->clock) context_->database_clock.set(owned_.now, shared_at_);
   co_return {};
 }
 
@@ -82,6 +85,7 @@ Task<> KeeperActor::on(Share) { static_cast<void>(co_await share()); }
 
 Task<> KeeperActor::on(Poll) {
   context_->gates.wake_all();
+  if (++polls_ % polls_per_look_at_ends == 0) context_->ends.wake_all();
   static_cast<void>(co_await share_if_due());
   static_cast<void>(co_await meet_due());
   static_cast<void>(co_await cancel_some(true));
@@ -119,7 +123,12 @@ void KeeperActor::arrange_look(Time due) {
 Task<> KeeperActor::meet(ExecutionId id, bool* has_failed) {
   auto met = co_await call(id.partition,
                            [id](Draft& draft) { return workflow::internal::meet_due(draft, id); });
-  if (!met) *has_failed = true;
+  if (met) co_return;
+  if (is_general(met.error())) {
+    *has_failed = true;
+  } else {
+    context_->set_aside(encode_key(id), "execution " + to_string(id), met.error());
+  }
 }
 
 Task<KeeperActor::Done> KeeperActor::meet_due() {
@@ -127,7 +136,7 @@ Task<KeeperActor::Done> KeeperActor::meet_due() {
   db::Batch statements;
   statements.push_back(by_index());
   statements.push_back(db::Statement(due_text, partitions(), fixed_time(), ahead.count(),
-                                     static_cast<std::int64_t>(due_max))
+                                     static_cast<std::int64_t>(due_max), context_->broken.keys())
                            .about("workflow_executions"));
   WEIR_CO_TRY(results, co_await context_->pool.execute(std::move(statements)));
   std::size_t met = 0;
@@ -138,6 +147,7 @@ Task<KeeperActor::Done> KeeperActor::meet_due() {
     auto id = key_in<ExecutionId>(row);
     auto due = row.get<Time>("due_at");
     auto time = row.get<Time>("time");
+    if (!id) context_->set_aside(row.get<db::Bytes>("key").value(), "an execution", id.error());
     if (!id || !due || !time) continue;
     if (*due > *time) {
       next = *due;
@@ -147,8 +157,8 @@ Task<KeeperActor::Done> KeeperActor::meet_due() {
     scope.spawn(meet(*id, &has_failed));
   }
   co_await scope.join();
-  if (has_failed) co_return Error(Errc::unavailable, "something due could not be done");
   if (next) arrange_look(*next);
+  if (has_failed) co_return Error(Errc::unavailable, "something due could not be done");
   // What follows from it may be due as well.
   if (met > 0) self().send<Look>();
   co_return met;
@@ -181,22 +191,32 @@ Task<> KeeperActor::cancel_siblings(ExecutionId id) {
   figures.add(&EngineReport::groups_dispatched, done->left == 0 ? 1 : 0);
 }
 
+/// In turns: groups of many siblings are not through after one.
 Task<KeeperActor::Done> KeeperActor::cancel_groups() {
+  const std::size_t most = cancels_at_once + set_aside_.size();
+  const bool is_middle = !last_group_.value.empty();
   db::Batch statements;
   statements.push_back(by_index());
   statements.push_back(
-      db::Statement("select key from workflow_edge_groups g where is_cancelling"
+      db::Statement("select key from workflow_edge_groups g where is_cancelling and key > $4"
                     " and partition = any($1::int8[]) and (cardinality($3::text[]) = 0 or exists"
                     " (select from workflow_executions e where e.key = g.key"
                     " and e.space = any($3::text[]))) order by key limit $2",
-                    dispatched(), static_cast<std::int64_t>(cancels_at_once + set_aside_.size()),
-                    context_->options.dispatch_spaces)
+                    dispatched(), static_cast<std::int64_t>(most),
+                    context_->options.dispatch_spaces, last_group_)
           .about("workflow_edge_groups"));
   WEIR_CO_TRY(results, co_await context_->pool.execute(std::move(statements)));
-  std::size_t found = 0;
+  // At the end it begins again.
+  std::size_t found = is_middle && results[1].size() < most ? 1 : 0;
+  last_group_ = {};
+  if (results[1].size() == most) {
+    WEIR_CO_TRY(key, results[1][most - 1].get<db::Bytes>("key"));
+    last_group_ = std::move(key);
+  }
   TaskScope scope;
   for (const db::Row row : results[1]) {
     auto id = key_in<ExecutionId>(row);
+    if (!id) note_set_aside("an edge group", id.error());
     if (!id || set_aside_.contains("edge group of execution " + to_string(*id))) continue;
     ++found;
     scope.spawn(cancel_siblings(*id));
@@ -245,6 +265,7 @@ void KeeperActor::note_set_aside(std::string what, const Error& reason) {
 std::vector<SetAside> KeeperActor::on(ListSetAside) const {
   std::vector<SetAside> list;
   for (const auto& [what, reason] : set_aside_) list.push_back({what, reason});
+  for (SetAside& row : context_->broken.list()) list.push_back(std::move(row));
   return list;
 }
 

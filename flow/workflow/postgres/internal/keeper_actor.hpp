@@ -114,6 +114,8 @@ class KeeperActor final : public Actor<BeginKeeping, Poll, Look, Dispatch, Share
   std::optional<TimePoint> look_at_;
   Timer poll_;
   Timer look_;
+  std::uint64_t polls_ = 0;
+  storage::postgres::Bytes last_group_;  // that was looked at; those behind it are next
   bool is_dispatch_due_ = false;
   bool has_entries_ = false;  // of all that has ended
 };

@@ -1,6 +1,37 @@
 #include <weir/flow/workflow/postgres/internal/news.hpp>
 
+#include <algorithm>
+
 namespace weir::flow::workflow::postgres::internal {
+namespace {
+
+/// What one notification can hold, with room to spare: of 8,000 bytes.
+constexpr std::size_t ids_at_once = 100;
+
+/// What is no id is of no use, but no harm either.
+std::vector<ExecutionId> ids_in(std::string_view text) {
+  std::vector<ExecutionId> ids;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    if (auto id = parse_execution_id(std::string(text.substr(0, space)))) ids.push_back(*id);
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return ids;
+}
+
+void add_ended(const Context& context, const std::vector<ExecutionId>& ended,
+               std::vector<std::string>& news) {
+  std::string ids;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    if (!ids.empty()) ids += ' ';
+    ids += to_string(ended[i]);
+    if ((i + 1) % ids_at_once != 0 && i + 1 < ended.size()) continue;
+    news.push_back(write_news(context, NewsKind::ended, ids));
+    ids.clear();
+  }
+}
+
+}  // namespace
 
 std::string write_news(const Context& context, NewsKind kind, std::string_view lane) {
   std::string text = std::to_string(context.owner) + " " + static_cast<char>(kind);
@@ -13,7 +44,12 @@ std::optional<News> read_news(const Context& context, std::string_view text) {
   if (space == std::string_view::npos || space + 1 >= text.size()) return std::nullopt;
   if (text.substr(0, space) == std::to_string(context.owner)) return std::nullopt;
   News news{static_cast<NewsKind>(text[space + 1])};
-  if (space + 3 <= text.size()) news.lane = text.substr(space + 3);
+  if (space + 3 > text.size()) return news;
+  if (news.kind == NewsKind::ended) {
+    news.ended = ids_in(text.substr(space + 3));
+  } else {
+    news.lane = text.substr(space + 3);
+  }
   return news;
 }
 
@@ -28,6 +64,7 @@ std::vector<std::string> news_of(const Context& context, const Effects& effects)
     news.push_back(write_news(context, NewsKind::due));
   }
   if (effects.has_cancels) news.push_back(write_news(context, NewsKind::cancel));
+  add_ended(context, effects.ended, news);
   return news;
 }
 

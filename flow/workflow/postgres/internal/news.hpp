@@ -14,13 +14,15 @@
 //     <owner> d          something will be due soon
 //     <owner> c          there is something to cancel
 //     <owner> o          there is another owner
+//     <owner> e <id> ... these executions have ended
 namespace weir::flow::workflow::postgres::internal {
 
-enum class NewsKind : char { ready = 'r', due = 'd', cancel = 'c', owners = 'o' };
+enum class NewsKind : char { ready = 'r', due = 'd', cancel = 'c', owners = 'o', ended = 'e' };
 
 struct News {
   NewsKind kind;
   std::string lane = {};
+  std::vector<ExecutionId> ended = {};
 };
 
 std::string write_news(const Context& context, NewsKind kind, std::string_view lane = {});

@@ -2,6 +2,7 @@
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/internal/commands.hpp>
+#include <weir/flow/workflow/internal/lifecycle.hpp>
 #include <weir/flow/workflow/postgres/internal/cancel_members.hpp>
 #include <weir/flow/workflow/postgres/internal/failure.hpp>
 #include <weir/flow/workflow/postgres/internal/news.hpp>
@@ -31,6 +32,7 @@ struct Ears {
   void note(const Effects& effects) const {
     for (const std::string& lane : effects.lanes) context->gates.wake(lane);
     if (effects.has_limits) context->gates.wake_all();
+    if (!effects.ended.empty()) context->ends.wake(effects.ended);
     if (effects.is_due_within(context->options.poll)) {
       keeper.send<Look>(effects.due);
     }
@@ -39,6 +41,7 @@ struct Ears {
   void hear(const db::Notification& notification) const {
     if (notification.may_have_missed) {
       context->gates.wake_all();
+      context->ends.wake_all();
       keeper.send<Share>();
       keeper.send<Look>();
       keeper.send<Dispatch>();
@@ -51,6 +54,7 @@ struct Ears {
       case NewsKind::due: keeper.send<Look>(); break;
       case NewsKind::cancel: keeper.send<Dispatch>(); break;
       case NewsKind::owners: keeper.send<Share>(); break;
+      case NewsKind::ended: context->ends.wake(news->ended); break;
     }
   }
 
@@ -117,6 +121,24 @@ Task<Result<std::vector<Claimed>>> claim_on(ContextRef context, BatchRef batches
     if (request.until) watch.spawn(open_when_cancelled(*request.until, gate));
     if (job->wait()) watch.spawn(wake_after(context, request.lane, *job->wait()));
     WEIR_CO_TRY_VOID(co_await gate->wait_until(seen + 1));
+  }
+}
+
+Task<Result<>> wait_for_end_on(ContextRef context, BatchRef batches,
+                               std::vector<ExecutionId> executions) {
+  EndGates::Wait wait(&context->ends, executions);
+  for (;;) {
+    const std::uint64_t seen = wait.gate().published();
+    const auto look = [executions](Draft& draft) {
+      return workflow::internal::has_any_ended(draft, executions);
+    };
+    using Look = workflow::internal::CommandOf<std::decay_t<decltype(look)>>;
+    auto command = std::make_shared<Look>(look);
+    WEIR_CO_TRY_VOID(
+        co_await submit(batches, std::make_shared<CommandJob>(context->random(), command)));
+    WEIR_CO_TRY(has_ended, command->take());
+    if (has_ended) co_return {};
+    WEIR_CO_TRY_VOID(co_await wait.gate().wait_until(seen + 1));
   }
 }
 
@@ -261,6 +283,7 @@ Task<Result<>> PostgresStore::begin() {
   WEIR_CO_TRY(rows, co_await context_->pool.execute(db::Statement(begin_text)));
   WEIR_CO_TRY(time, rows[0].get<Time>(0));
   WEIR_CO_TRY(salt, rows[0].get<std::int64_t>(1));
+  context_->database_clock.set(time, system().now());
   context_->salt = static_cast<std::uint64_t>(salt);
   context_->owner = static_cast<std::int64_t>(context_->salt >> 1U);
   if (auto* telemetry = system().options().telemetry) {
@@ -289,6 +312,10 @@ Task<Result<>> PostgresStore::run(std::shared_ptr<Command> command) {
 
 Task<Result<std::vector<Claimed>>> PostgresStore::claim(ClaimRequest request, bool waits) {
   return claim_on(context_, batches_, std::move(request), waits);
+}
+
+Task<Result<>> PostgresStore::wait_for_end(std::vector<ExecutionId> executions) {
+  return wait_for_end_on(context_, batches_, std::move(executions));
 }
 
 Task<Result<CancelResult>> PostgresStore::cancel(WorkflowId workflow, CancelPolicy policy,
@@ -338,6 +365,7 @@ Task<Result<>> PostgresStore::close() {
   if (is_closed_.exchange(true)) co_return {};
   if (listener_) listener_->close();
   context_->gates.close(Error(Errc::closed, "the workflow engine was closed"));
+  context_->ends.close(Error(Errc::closed, "the workflow engine was closed"));
   static_cast<void>(co_await keeper_.ask<StopKeeping>().within(forever));
   auto stopped = co_await batches_.ask<StopBatches>().within(forever);
   context_->pool.close();
@@ -349,6 +377,7 @@ void PostgresStore::abandon() noexcept {
   if (is_closed_.exchange(true)) return;
   if (listener_) listener_->close();
   context_->gates.close(Error(Errc::closed, "the workflow engine was closed"));
+  context_->ends.close(Error(Errc::closed, "the workflow engine was closed"));
   if (keeper_) keeper_.stop();
   if (batches_) batches_.stop();
   context_->pool.close();

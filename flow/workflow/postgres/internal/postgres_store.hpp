@@ -52,7 +52,11 @@ class PostgresStore final : public workflow::internal::WorkflowStore {
       bool is_of_live, std::optional<ExecutionId> after, std::size_t executions_max) override;
   Task<Result<workflow::internal::QueueSeen>> queue(std::string lane,
                                                     std::size_t executions_max) override;
-  Time time() const override { return context_->clock ? context_->clock() : WorkflowStore::time(); }
+  Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) override;
+  /// That of the database, by which everything is due.
+  Time time() const override {
+    return context_->clock ? context_->clock() : context_->database_clock.at(system().now());
+  }
   Task<Result<>> close() override;
   bool is_closed() const override { return is_closed_.load(); }
   void abandon() noexcept override;

@@ -75,6 +75,15 @@ alter table workflow_notices add column told_at timestamptz not null default now
 insert into workflow_counters values ('removed_notices', 0);
 )";
 
+// Nothing to do: the number keeps programs away that do not know that a specification may end with
+// the trace of who asked for it.
+constexpr const char* trace_script = "select 'executions have traces'";
+
+// Who claims asks for none that is under a limit which lets nobody pass. Of executions that were
+// made before each is looked at.
+constexpr const char* limit_keys_script =
+    "alter table workflow_executions add column limit_keys text[] not null default '{}'";
+
 /// Lets a column hold the words of an enumeration, and nothing else.
 template <class E>
 std::string check(const std::string& table, const std::string& column) {
@@ -128,7 +137,9 @@ std::vector<db::Migration> migrations() {
           {"journals", JournalKinds::script()},
           {"limits", LimitKinds::script()},
           {"what has ended", RetentionKinds::script()},
-          {"when notices were told", notice_script}};
+          {"when notices were told", notice_script},
+          {"traces of executions", trace_script},
+          {"limits of executions", limit_keys_script}};
 }
 
 Task<Result<std::uint64_t>> prepare_schema(db::Pool pool) {

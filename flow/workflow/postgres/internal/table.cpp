@@ -45,7 +45,7 @@ TableTexts make_texts(std::string table, const std::vector<ColumnText>& columns,
   std::string taken = "record = excluded.record";
   std::string assigned = "record = u.record";
   for (const ColumnText& column : columns) {
-    definitions += ", " + column.name + " " + column.definition;
+    if (!column.is_added) definitions += ", " + column.name + " " + column.definition;
     taken += ", " + column.name + " = excluded." + column.name;
     if (column.is_fixed) continue;
     assigned += ", " + column.name + " = " + value_of(column);

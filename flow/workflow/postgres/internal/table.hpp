@@ -36,6 +36,7 @@ struct ColumnText {
   std::string definition;
   std::string sent_as;
   bool is_fixed;
+  bool is_added;
 };
 TableTexts make_texts(std::string table, const std::vector<ColumnText>& columns, bool locks);
 
@@ -90,7 +91,8 @@ class Table {
   static std::vector<ColumnText> named(const std::vector<Column<R>>& columns) {
     std::vector<ColumnText> names;
     for (const Column<R>& column : columns) {
-      names.push_back({column.name, column.definition, column.sent_as, column.is_fixed});
+      names.push_back(
+          {column.name, column.definition, column.sent_as, column.is_fixed, column.is_added});
     }
     return names;
   }

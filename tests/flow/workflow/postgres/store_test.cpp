@@ -322,5 +322,40 @@ TEST_F(StoreTest, AServerThatStaysAwayIsUnavailable) {
       "the server", [&] { return run(engine.create_execution({.kind = "work"})).has_value(); });
 }
 
+TEST_F(StoreTest, ARowThatCannotBeReadIsPassedOverAndTold) {
+  Options impatient = options_for(server());
+  impatient.poll = 20ms;
+  const Engine engine = run(postgres::open(&system(), impatient)).value();
+  std::vector<ExecutionId> ids;
+  for (int priority : {9, 8, 7, 0}) {
+    ids.push_back(run(engine.create_execution({.kind = "work", .priority = priority})).value().id);
+  }
+  const auto tamper = [&](const std::string& table, int priority) {
+    execute("update " + table +
+            " set record = '\\x00' where key = (select key from"
+            " workflow_executions where priority = " +
+            std::to_string(priority) + ")");
+  };
+  tamper("workflow_executions", 9);
+  tamper("workflow_execution_specs", 8);
+  tamper("workflow_executions", 7);
+  execute("update workflow_executions set due_at = now() where priority = 7");
+  const auto claimed = run(engine.claim({.worker = "w", .lease = 1h, .executions_max = 4}));
+  ASSERT_TRUE(claimed) << claimed.error().message();
+  ASSERT_EQ(claimed->size(), 1U);
+  EXPECT_EQ(claimed->at(0).handle.execution, ids[3]);
+  const auto late = run(engine.create_execution(
+      {.kind = "work", .lane = "late", .not_before = claimed->at(0).expires_at - 1h + 10ms}));
+  weir::testing::eventually("a timer behind them", [&] {
+    return run(engine.describe(late.value().id)).value()->state == PublicState::waiting;
+  });
+  const auto aside = run(engine.set_aside()).value();
+  ASSERT_EQ(aside.size(), 3U);
+  for (const SetAside& one : aside) {
+    EXPECT_NE(one.reason.message().find("workflow_execution"), std::string::npos);
+    EXPECT_NE(one.reason.message().find("record"), std::string::npos) << one.reason.message();
+  }
+}
+
 }  // namespace
 }  // namespace weir::flow::workflow::postgres::test

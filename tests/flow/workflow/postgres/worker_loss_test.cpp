@@ -94,5 +94,66 @@ TEST_F(WaiterTest, WhoWaitsForTheRateOfAKeyIsWokenByTime) {
   for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], 99ms) << i;
 }
 
+Task<> end_while_waited_for(const Engine* waits, const Engine* ends) {
+  auto made = co_await ends->create_execution({.kind = "work"});
+  bool has_ended = false;
+  TaskScope scope;
+  scope.spawn([](const Engine* engine, ExecutionId id, bool* seen) -> Task<> {
+    auto ended = co_await engine->wait_for_end({id});
+    EXPECT_TRUE(ended) << ended.error().message();
+    *seen = true;
+  }(waits, made.value().id, &has_ended));
+  // Until it has looked, and found that it has not.
+  static_cast<void>(co_await waits->lane("default"));
+  EXPECT_FALSE(has_ended);
+  EXPECT_TRUE(co_await ends->cancel(made.value().id));
+  co_await scope.join();
+}
+
+TEST_F(WaiterTest, WhoWaitsForAnEndIsToldOfItByWhicheverEngine) {
+  const Engine one = open_patient();
+  const Engine other = open_patient();
+  run(end_while_waited_for(&one, &one));
+  run(end_while_waited_for(&one, &other));
+}
+
+Task<> sleep_a_little(WorkflowContext ctx) { co_await ctx.sleep(50ms); }
+
+/// A database whose clock is not that of this machine.
+class ClockTest : public StoreTest {
+ protected:
+  Engine open_with_clock(const std::string& ahead) {
+    execute(
+        "create function test.now() returns timestamptz language sql stable as"
+        " $$ select pg_catalog.now() + interval '" +
+        ahead +
+        "' $$;"
+        " create function test.clock_timestamp() returns timestamptz language sql volatile as"
+        " $$ select pg_catalog.clock_timestamp() + interval '" +
+        ahead + "' $$");
+    Options options = options_for(server(), "test,pg_catalog");
+    return run(postgres::open(&system(), options)).value();
+  }
+};
+
+TEST_F(ClockTest, TimeIsThatOfTheDatabase) {
+  for (const char* ahead : {"-1 hour", "1 hour"}) {
+    drop_schema(server());
+    const Engine engine = open_with_clock(ahead);
+    const Time there = run(now_of(&engine));
+    EXPECT_LT(std::chrono::abs(engine.time() - there), 10min) << ahead;
+    Worker worker(&engine, {.memory_wait_max = Duration::zero()});
+    worker.on("sleep", &sleep_a_little);
+    worker.start();
+    const ExecutionId id = run(engine.create_execution({.kind = "sleep"})).value().id;
+    weir::testing::eventually("the end of a sleep", [&] {
+      return run(engine.describe(id)).value()->execution.has_ended();
+    });
+    const Execution execution = run(engine.describe(id)).value()->execution;
+    EXPECT_GE(*execution.ended_at - there, 50ms) << ahead;
+    ASSERT_TRUE(run(worker.stop()));
+  }
+}
+
 }  // namespace
 }  // namespace weir::flow::workflow::postgres::test

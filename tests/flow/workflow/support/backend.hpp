@@ -9,6 +9,7 @@
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/flow/workflow/internal/workflow_store.hpp>
 #include <weir/runtime/actor_system.hpp>
+#include <weir/telemetry/telemetry.hpp>
 
 namespace weir::flow::workflow::testing {
 
@@ -36,6 +37,8 @@ class Backend {
   virtual void reopen(EngineOptions options) = 0;
   /// Of what was not answered, so much survives.
   virtual void crash(std::size_t survivors) = 0;
+  /// The process is gone without a word, and another one opens what is there; the store stays.
+  virtual void vanish() = 0;
   /// The `nth` commit from now fails, and with it all that follow, until it crashes.
   virtual void fail_commit(std::uint64_t nth) = 0;
   /// Whether it has come to that.
@@ -48,7 +51,8 @@ class Backend {
   virtual std::map<std::string, std::size_t> rows() = 0;
 };
 
-/// Null if the machine does not have what it needs, which was said loudly then.
-std::unique_ptr<Backend> make_backend();
+/// Null if the machine does not have what it needs, which was said loudly then. What is recorded of
+/// it goes to `telemetry`, which outlives it.
+std::unique_ptr<Backend> make_backend(telemetry::Telemetry* telemetry = nullptr);
 
 }  // namespace weir::flow::workflow::testing

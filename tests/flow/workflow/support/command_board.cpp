@@ -23,6 +23,10 @@ Result<> CommandBoard::complete(const Handle& handle, const std::string& result)
   return run([&](Draft& draft) { return internal::complete(draft, handle, result); });
 }
 
+Result<> CommandBoard::cancel(const Handle& handle, const std::string& reason) {
+  return run([&](Draft& draft) { return internal::cancel(draft, handle, reason); });
+}
+
 Result<FailResult> CommandBoard::fail(const Handle& handle, const Failure& failure) {
   return run([&](Draft& draft) { return internal::fail(draft, handle, failure); });
 }

@@ -43,6 +43,7 @@ class CommandBoard : public Board {
   std::string token(const ExecutionId& id, const std::string& waitpoint);
   Result<> rotate_key(const std::string& id, const std::string& secret);
   Result<> retire_key(const std::string& id);
+  Result<> cancel(const Handle& handle, const std::string& reason = "stop");
   Result<bool> cancel(const ExecutionId& id, const std::string& reason = "stop",
                       const std::string& by = "operator");
   Result<> revoke(const ExecutionId& id, const std::string& reason = "taken");

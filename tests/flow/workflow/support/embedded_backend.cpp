@@ -11,7 +11,8 @@ Task<bool> has_next(Scan* scan) {
 
 }  // namespace
 
-EmbeddedBackend::EmbeddedBackend() {
+EmbeddedBackend::EmbeddedBackend(telemetry::Telemetry* telemetry)
+    : simulation_({.system = {.telemetry = telemetry}}) {
   store_options_.disk = std::make_shared<storage::engine::SimulatedDisk>();
   store_options_.opened_at = std::chrono::sys_time<Duration>(std::chrono::hours(24 * 20'000));
 }

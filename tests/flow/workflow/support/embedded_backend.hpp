@@ -17,7 +17,7 @@ namespace weir::flow::workflow::testing {
 /// An engine on a simulated disk, in virtual time.
 class EmbeddedBackend final : public Backend {
  public:
-  EmbeddedBackend();
+  explicit EmbeddedBackend(telemetry::Telemetry* telemetry = nullptr);
 
   Engine& engine() override { return *engine_; }
   ActorSystem& system() override { return simulation_.system(); }
@@ -31,6 +31,7 @@ class EmbeddedBackend final : public Backend {
   void open(EngineOptions options) override;
   void reopen(EngineOptions options) override;
   void crash(std::size_t survivors) override;
+  void vanish() override { crash(0); }
   void fail_commit(std::uint64_t nth) override;
   bool has_failed() override;
   std::shared_ptr<internal::WorkflowStore> core() override { return core_; }

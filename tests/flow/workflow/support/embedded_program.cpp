@@ -4,7 +4,9 @@
 
 namespace weir::flow::workflow::testing {
 
-std::unique_ptr<Backend> make_backend() { return std::make_unique<EmbeddedBackend>(); }
+std::unique_ptr<Backend> make_backend(telemetry::Telemetry* telemetry) {
+  return std::make_unique<EmbeddedBackend>(telemetry);
+}
 BoardStore* board_store() { return nullptr; }
 
 }  // namespace weir::flow::workflow::testing

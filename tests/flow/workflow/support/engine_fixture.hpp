@@ -13,6 +13,7 @@
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/tests/flow/workflow/support/embedded_backend.hpp>
+#include <weir/tests/runtime/support.hpp>
 
 namespace weir::flow::workflow::testing {
 
@@ -20,10 +21,13 @@ namespace weir::flow::workflow::testing {
 class EngineTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    backend_ = make_backend();
+    backend_ = make_backend(telemetry());
     if (!backend_) GTEST_SKIP() << "what the store needs is not installed";
     backend_->open({});
   }
+
+  /// What records what is done; none unless a test says so.
+  virtual telemetry::Telemetry* telemetry() { return nullptr; }
 
   Engine& engine() { return backend_->engine(); }
   ActorSystem& system() { return backend_->system(); }
@@ -34,8 +38,19 @@ class EngineTest : public ::testing::Test {
   void give_way() { backend_->give_way(); }
   void reopen(EngineOptions options = {}) { backend_->reopen(options); }
   void crash(std::size_t survivors = 0) { backend_->crash(survivors); }
+  void vanish() { backend_->vanish(); }
   void fail_commit(std::uint64_t nth) { backend_->fail_commit(nth); }
   bool has_failed() { return backend_->has_failed(); }
+
+  /// Lets others go on until it is so, or nothing more can be committed.
+  template <class Predicate>
+  void wait_until(const char* what, Predicate predicate) {
+    weir::testing::eventually(what, [&] {
+      if (has_failed() || predicate()) return true;
+      give_way();
+      return false;
+    });
+  }
 
   std::map<std::string, std::size_t> rows() { return backend_->rows(); }
   /// Changes a record as nothing in Weir does it.

@@ -15,6 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+ActorSystemOptions quiet_with(telemetry::Telemetry* telemetry) {
+  ActorSystemOptions options = weir::testing::quiet();
+  options.telemetry = telemetry;
+  return options;
+}
+
 /// Runs commands in transactions, with nobody beside it who does what is due.
 class PostgresBoard final : public testing::BoardStore {
  public:
@@ -103,10 +109,11 @@ void clear_schema(const TestServer& server, const std::string& schema) {
     update workflow_partitions set owner = null, expires_at = null;)");
 }
 
-PostgresBackend::PostgresBackend(TestServer* server)
+PostgresBackend::PostgresBackend(TestServer* server, telemetry::Telemetry* telemetry)
     : server_(server),
       clock_(std::make_shared<std::atomic<std::int64_t>>(
-          std::chrono::microseconds(std::chrono::hours(24 * 20'000)).count())) {
+          std::chrono::microseconds(std::chrono::hours(24 * 20'000)).count())),
+      system_(quiet_with(telemetry)) {
   if (!server->is_running()) server->revive();
   drop_schema(*server);
 }
@@ -172,9 +179,13 @@ void PostgresBackend::fail_commit(std::uint64_t nth) {
 
 void PostgresBackend::let_commit() {
   failing_from_ = 0;
+  server_->execute("drop function test.count_commit cascade; drop sequence test.commits");
+}
+
+/// Others need not wait, by real time, until it is known that nobody is there.
+void PostgresBackend::disown() {
   server_->execute(
-      "drop function test.count_commit cascade; drop sequence test.commits;"
-      " update test.workflow_partitions set owner = null, expires_at = null;"
+      "update test.workflow_partitions set owner = null, expires_at = null;"
       " delete from test.workflow_owners");
 }
 
@@ -191,6 +202,7 @@ void PostgresBackend::crash(std::size_t) {
   if (failing_from_ > 0) {
     store_.reset();
     let_commit();
+    disown();
     open({});
     return;
   }
@@ -199,10 +211,20 @@ void PostgresBackend::crash(std::size_t) {
   open({});
 }
 
+void PostgresBackend::vanish() {
+  store_->abandon();
+  engine_.reset();
+  store_.reset();
+  disown();
+  open({});
+}
+
 /// As in life: step by step.
 void PostgresBackend::pass(Duration time) {
+  // Each step asks the database: long times in larger ones.
+  const Duration step_max = std::max(Duration(1s), time / 100);
   while (time > Duration::zero()) {
-    const Duration step = std::min(time, Duration(1s));
+    const Duration step = std::min(time, step_max);
     leap(step);
     time -= step;
   }
@@ -232,10 +254,10 @@ class BoardEnvironment final : public ::testing::Environment {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_backend() {
+std::unique_ptr<Backend> make_backend(telemetry::Telemetry* telemetry) {
   auto* server = postgres::test::shared_server();
   if (server == nullptr) return nullptr;
-  return std::make_unique<postgres::test::PostgresBackend>(server);
+  return std::make_unique<postgres::test::PostgresBackend>(server, telemetry);
 }
 
 BoardStore* board_store() {

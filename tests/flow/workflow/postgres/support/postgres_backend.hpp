@@ -28,7 +28,7 @@ void clear_schema(const TestServer& server, const std::string& schema = "test");
 /// done whenever it is turned.
 class PostgresBackend final : public testing::Backend {
  public:
-  explicit PostgresBackend(TestServer* server);
+  explicit PostgresBackend(TestServer* server, telemetry::Telemetry* telemetry = nullptr);
   ~PostgresBackend() override;
 
   Engine& engine() override { return *engine_; }
@@ -44,6 +44,7 @@ class PostgresBackend final : public testing::Backend {
   void reopen(EngineOptions options) override;
   /// Of the server too, unless commits fail: then it is only the engine that goes.
   void crash(std::size_t survivors) override;
+  void vanish() override;
   void fail_commit(std::uint64_t nth) override;
   bool has_failed() override;
   std::shared_ptr<workflow::internal::WorkflowStore> core() override { return store_; }
@@ -51,10 +52,11 @@ class PostgresBackend final : public testing::Backend {
 
  private:
   void let_commit();
+  void disown();
 
   TestServer* const server_;
   const std::shared_ptr<std::atomic<std::int64_t>> clock_;
-  ActorSystem system_{weir::testing::quiet()};
+  ActorSystem system_;
   std::shared_ptr<internal::PostgresStore> store_;
   std::optional<Engine> engine_;
   std::uint64_t failing_from_ = 0;  // none if zero

@@ -155,6 +155,7 @@ class StoreTest : public ::testing::Test {
   Error cancel_as_owner(const ExecutionId& id, std::int64_t epoch) {
     const auto pool = storage::postgres::Pool::open(system_, options_for(*server_).database);
     auto context = std::make_shared<internal::Context>(*pool, options_for(*server_));
+    context->has_others = false;  // it has no channel to tell them by
     context->owner = std::stoll(query("select owner from workflow_owners"));
     auto batches =
         system_.spawn<internal::BatchActor>(context, [](const internal::Effects&) {}, Time());

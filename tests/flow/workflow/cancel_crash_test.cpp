@@ -1,0 +1,103 @@
+// Cancelling many, on whichever store: in pieces, wherever it crashes, and whoever cannot be
+// cancelled.
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include <weir/flow/workflow/engine.hpp>
+#include <weir/tests/flow/workflow/support/engine_fixture.hpp>
+
+namespace weir::flow::workflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+class CancelCrashTest : public testing::EngineTest {
+ protected:
+  static constexpr std::size_t members = 40;
+
+  void expect_cancelled(const CreatedGraph& graph) {
+    const Workflow workflow = describe(graph.workflow);
+    EXPECT_EQ(workflow.state, WorkflowState::cancelled);
+    EXPECT_EQ(workflow.cancel_reason, "enough");
+    EXPECT_EQ(workflow.counts[PublicState::cancelled], members);
+    EXPECT_FALSE(workflow.cancelling);
+    auto told = completions();
+    for (const ExecutionId& id : graph.executions) EXPECT_EQ(told[id], 1) << to_string(id);
+  }
+};
+
+TEST_F(CancelCrashTest, AWorkflowOfManyIsCancelledInPiecesWhereverItCrashes) {
+  bool is_through = false;
+  for (std::uint64_t commit = 1; !is_through; ++commit) {
+    ASSERT_LT(commit, 100U);
+    SCOPED_TRACE("commit " + std::to_string(commit));
+    reopen({.cancels_max = 7});
+    const std::string lane = "lane" + std::to_string(commit);
+    const NewGraph many{.executions =
+                            std::vector<NewExecution>(members, {.kind = "work", .lane = lane})};
+    const auto graph = run(engine().create_graph(many)).value();
+    const Claimed held = claim({.worker = "w", .lane = lane, .lease = 1h}).at(0);
+    fail_commit(commit);
+    is_through =
+        run(engine().cancel(graph.workflow, CancelPolicy::cancel_all, "enough")) && !has_failed();
+    crash();
+    // Once it is known that it is to be cancelled nobody need ask again.
+    if (describe(graph.workflow).state != WorkflowState::cancelled) {
+      EXPECT_EQ(commit, 1U);
+      ASSERT_TRUE(run(engine().cancel(graph.workflow, CancelPolicy::cancel_all, "enough")));
+    }
+    pass(3s);
+    expect_cancelled(graph);
+    EXPECT_EQ(run(engine().complete(held.handle, "")).error(), Errc::execution_not_active);
+    EXPECT_EQ(run(engine().lane(lane)).value().active, 0U);
+  }
+}
+
+class SetAsideTest : public testing::EngineTest {
+ protected:
+  /// Two of whom one is enough.
+  CreatedGraph race(const std::string& lane) {
+    NewGraph graph{.executions = std::vector<NewExecution>(3, {.kind = "w", .lane = lane}),
+                   .edges = {{0, 2}, {1, 2}},
+                   .policies = {{2, EdgePolicy::any_of(OnSatisfied::cancel_remaining)}}};
+    return run(engine().create_graph(graph)).value();
+  }
+};
+
+TEST_F(SetAsideTest, WhatCannotBeCancelledHoldsUpNobody) {
+  const auto broken = race("broken");
+  // A group that lists somebody who is not there.
+  tamper<EdgeGroup>(broken.executions[2],
+                    [](EdgeGroup& group) { group.cancelling = {ExecutionId{}}; });
+  const auto graph = race("fine");
+  ASSERT_TRUE(run(engine().complete(claim({.worker = "w", .lane = "fine"}).at(0).handle)));
+  pass(1s);
+  EXPECT_EQ(describe(graph.workflow).counts[PublicState::cancelled], 1U);
+  const auto aside = run(engine().set_aside()).value();
+  ASSERT_EQ(aside.size(), 1U);
+  EXPECT_EQ(aside[0].what, "edge group of execution " + to_string(broken.executions[2]));
+  EXPECT_EQ(aside[0].reason, Errc::corruption);
+  EXPECT_EQ(run(engine().report()).value().dispatch_errors, 1U);
+}
+
+TEST_F(SetAsideTest, WhateverCannotBeDoneInTimeHoldsUpNoOtherTimer) {
+  std::vector<ExecutionId> broken;
+  for (int i = 0; i < 3; ++i) {
+    broken.push_back(create({.kind = "work", .lane = "x", .not_before = time() + 1s}));
+    // A state that nothing leads out of.
+    tamper<Execution>(broken.back(), [](Execution& execution) {
+      execution.state.attempt = AttemptState::attempt_terminal;
+    });
+  }
+  const ExecutionId fine = create({.kind = "work", .lane = "x", .not_before = time() + 1500ms});
+  pass(1600ms);
+  EXPECT_EQ(state_of(fine), PublicState::waiting);
+  const auto aside = run(engine().set_aside()).value();
+  ASSERT_EQ(aside.size(), broken.size());
+  for (const SetAside& one : aside) EXPECT_TRUE(one.what.starts_with("execution ")) << one.what;
+  EXPECT_EQ(claim({.worker = "w", .lane = "x"}).at(0).handle.execution, fine);
+}
+
+}  // namespace
+}  // namespace weir::flow::workflow

@@ -20,6 +20,7 @@
 #include <weir/server/errc.hpp>
 #include <weir/server/gateway.hpp>
 #include <weir/storage/store.hpp>
+#include <weir/telemetry/log_sinks.hpp>
 #include <weir/telemetry/otel/exporters.hpp>
 #include <weir/telemetry/telemetry.hpp>
 
@@ -155,11 +156,12 @@ telemetry::TelemetryOptions telemetry_options() {
 }
 
 /// Who is cancelled gives up what it asked for: that is how clients leave, and nothing to tell.
-void tell_undelivered(const DeadLetter& letter) {
+void tell_undelivered(telemetry::Logger& logger, const DeadLetter& letter) {
   using Reason = DeadLetterReason;
   if (letter.reason == Reason::abandoned || letter.reason == Reason::late_reply) return;
-  std::fprintf(stderr, "weir: not delivered: %s: %s\n", std::string(letter.message).c_str(),
-               to_string(letter.reason));
+  logger.warning("dead letter", {{"weir.message.type", letter.message},
+                                 {"weir.actor.type", letter.actor_type},
+                                 {"weir.reason", to_string(letter.reason)}});
 }
 
 }  // namespace
@@ -168,11 +170,15 @@ Result<> serve(const ServeOptions& options, Output& output) {
   auto gateway_how = gateway_options(options);
   if (!gateway_how) return gateway_how.error();
   const auto how = telemetry_options();
-  telemetry::Telemetry telemetry(how, telemetry::otel::make_exporters(how), {});
+  // A line of the audit for each change would hide the others; those go to the exporter, or a file.
+  telemetry::Telemetry telemetry(how, telemetry::otel::make_exporters(how),
+                                 {telemetry::log_sink(stderr, telemetry::Level::warning)});
   ActorSystem system({.name = "weir",
                       .threads = options.threads,
                       .telemetry = &telemetry,
-                      .on_dead_letter = &tell_undelivered});
+                      .on_dead_letter = [&telemetry](const DeadLetter& letter) {
+                        tell_undelivered(telemetry.logger(), letter);
+                      }});
   auto store = Store::open(system, store_options(options));
   if (!store) return explain(store.error(), options.directory);
   auto served = system.run(keep_serving(&*store, &options, *std::move(gateway_how), &output));

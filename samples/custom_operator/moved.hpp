@@ -36,9 +36,9 @@ class Moved final : public operators::Operator {
       const operators::OperatorRegistry::Arguments& arguments) {
     const auto& [inputs, parameters] = arguments;
     if (inputs.size() != 1 || *inputs[0] != *readings_schema())
-      return weir::Error(operators::Errc::wrong_schema, "moved: takes readings");
+      return weir::Error(operators::Errc::wrong_schema, "takes readings");
     if (parameters.size() != 1 || parameters[0].type() != data::Kind::float64)
-      return weir::Error(operators::Errc::invalid_argument, "moved: takes a threshold");
+      return weir::Error(operators::Errc::invalid_argument, "takes a threshold");
     return std::make_unique<Moved>(inputs[0], parameters[0].as<double>());
   }
   Moved(data::SchemaRef schema, double threshold)

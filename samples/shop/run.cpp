@@ -8,6 +8,7 @@
 #include <weir/samples/shop/shop.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/store.hpp>
+#include <weir/telemetry/log_sinks.hpp>
 #include <weir/telemetry/otel/exporters.hpp>
 #include <weir/telemetry/telemetry.hpp>
 
@@ -36,11 +37,12 @@ Result<Store> open_store(weir::ActorSystem& system, const Options& options) {
 }
 
 /// Who is cancelled gives up what it asked for: that is how the shop closes, and nothing to tell.
-void print_dead_letter(const weir::DeadLetter& letter) {
+void tell_undelivered(weir::telemetry::Logger& logger, const weir::DeadLetter& letter) {
   using Reason = weir::DeadLetterReason;
   if (letter.reason == Reason::abandoned || letter.reason == Reason::late_reply) return;
-  std::fprintf(stderr, "shop: not delivered: %s: %s\n", std::string(letter.message).c_str(),
-               to_string(letter.reason));
+  logger.warning("dead letter", {{"weir.message.type", letter.message},
+                                 {"weir.actor.type", letter.actor_type},
+                                 {"weir.reason", to_string(letter.reason)}});
 }
 
 }  // namespace
@@ -49,9 +51,13 @@ int run(const Options& options) {
   const auto telemetry_options = weir::telemetry::options_from_environment(
       [](const char* name) { return std::getenv(name); }, {.measures_always = true});
   weir::telemetry::Telemetry telemetry(
-      telemetry_options, weir::telemetry::otel::make_exporters(telemetry_options), {});
-  weir::ActorSystem system(
-      {.name = "shop", .telemetry = &telemetry, .on_dead_letter = &print_dead_letter});
+      telemetry_options, weir::telemetry::otel::make_exporters(telemetry_options),
+      {weir::telemetry::log_sink(stderr, weir::telemetry::Level::warning)});
+  weir::ActorSystem system({.name = "shop",
+                            .telemetry = &telemetry,
+                            .on_dead_letter = [&telemetry](const weir::DeadLetter& letter) {
+                              tell_undelivered(telemetry.logger(), letter);
+                            }});
   Result<Store> store = open_store(system, options);
   if (!store) {
     std::fprintf(stderr, "shop: %s\n", store.error().message().c_str());

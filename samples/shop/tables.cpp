@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <weir/flow/data/expression.hpp>
+#include <weir/flow/view/errc.hpp>
 #include <weir/runtime/try.hpp>
 
 namespace shop {
@@ -18,6 +19,8 @@ using weir::flow::data::col;
 using weir::flow::data::Kind;
 using weir::flow::data::Schema;
 using weir::flow::data::SchemaRef;
+using weir::flow::view::Errc;
+using weir::flow::view::ViewUpdate;
 
 // [schemas]
 SchemaRef of(Result<Schema> schema) { return std::make_shared<const Schema>(schema.value()); }
@@ -79,6 +82,15 @@ Plan totals_plan(const Relation& orders, const Relation& ledger) {
 }
 // [/views]
 
+/// Part of the commit that pays an order, so that its checkout is of the same trace. A shop that is
+/// older has one that follows, and keeps it.
+Task<Result<Relation>> open_paid(Database* database, Relation orders) {
+  auto paid = co_await database->create_or_open_view("paid", paid_plan(orders),
+                                                     {.update = ViewUpdate::transactional});
+  if (paid || paid.error() != Errc::already_exists) co_return paid;
+  co_return co_await database->relation("paid");
+}
+
 }  // namespace
 
 Task<Result<Tables>> open_tables(Database* database, const weir::storage::Store* store) {
@@ -87,7 +99,7 @@ Task<Result<Tables>> open_tables(Database* database, const weir::storage::Store*
   WEIR_CO_TRY(deliveries,
               co_await database->create_or_open_table("deliveries", deliveries_schema()));
   WEIR_CO_TRY(ledger, co_await database->create_or_open_table("ledger", ledger_schema()));
-  WEIR_CO_TRY(paid, co_await database->create_or_open_view("paid", paid_plan(orders)));
+  WEIR_CO_TRY(paid, co_await open_paid(database, orders));
   WEIR_CO_TRY(revenue, co_await database->create_or_open_view("revenue", revenue_plan(paid)));
   WEIR_CO_TRY(top_products,
               co_await database->create_or_open_view("top_products", top_products_plan(paid)));

@@ -100,7 +100,7 @@ int main() {
   try {
     const auto options = weir::telemetry::options_from_environment();
     weir::telemetry::Telemetry telemetry(options, weir::telemetry::otel::make_exporters(options),
-                                         {weir::telemetry::terminal_sink(stderr)});
+                                         {weir::telemetry::log_sink()});
     run(telemetry);
     const auto spans = telemetry.span_counts();
     std::printf("%llu spans exported, %llu dropped, %llu not accepted\n",

@@ -11,6 +11,7 @@
 #include <weir/server/internal/workflow_calls.hpp>
 #include <weir/server/internal/workflow_json.hpp>
 #include <weir/server/internal/workflow_requests.hpp>
+#include <weir/telemetry/w3c.hpp>
 
 namespace weir::server::internal {
 
@@ -118,6 +119,9 @@ void write_claimed(JsonWriter& json, const Claimed& claimed, const std::string& 
   write_time(json, claimed.spec.created_at);
   json.key("creator").text(claimed.spec.creator).key("resumed");
   write_resumption(json, claimed.resumed);
+  json.key("traceparent");
+  const telemetry::TraceContext& trace = claimed.spec.trace;
+  write_text(json, trace.is_valid() ? telemetry::print_traceparent(trace) : std::string());
   json.end_object();
 }
 

@@ -18,7 +18,8 @@ Claims = {
     handle! string, execution! string, kind! string, payload! @Payload,
     inputs! [{name! string, upstream! string, payload! @Payload}], attempt! integer,
     attempt_kind! <initial retry reclaim replay>, lease_until! @Time, created! @Time,
-    creator! string, resumed! @Resumption
+    creator! string, resumed! @Resumption,
+    traceparent! string? 'of whoever asked for it, to go on with; null if that is not recorded'
   }]
 }
 Renewal = {|handle! string, lease_seconds number=30|}

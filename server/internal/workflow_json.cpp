@@ -213,6 +213,8 @@ void write_execution(JsonWriter& json, const workflow::ExecutionInfo& info, With
   write_texts(json, execution.limit_keys);
   json.key("creator").text(info.spec.creator).key("idempotency_key");
   write_text(json, info.spec.idempotency_key);
+  json.key("trace");
+  write_text(json, info.spec.trace.is_valid() ? to_string(info.spec.trace.trace) : std::string());
   json.key("attempt_timeout_seconds");
   write_seconds(json, info.spec.attempt_timeout);
   json.key("retry");

@@ -24,7 +24,8 @@ Execution = {
   attempt! integer? 'the newest, from 0', attempts! integer 'made so far',
   attempts_max! integer 'if none of them loses its lease', worker! string?, lease_since @Time,
   lease_until! @Time, tags! @Tags, capabilities @Texts, limit_keys @Texts, creator string,
-  idempotency_key string?, attempt_timeout_seconds number?, retry @Retry, payload @Payload
+  idempotency_key string?, trace string? 'the id of the trace that it belongs to',
+  attempt_timeout_seconds number?, retry @Retry, payload @Payload
 }
 ExecutionState = <
   waiting delayed rate_limited waiting_children active suspended completed failed cancelled expired

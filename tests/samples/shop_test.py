@@ -188,8 +188,52 @@ def refusals(program, directory):
     expect(os.path.exists(file), "it removed what is not its own")
 
 
+def spans_of(text):
+    """What was exported: the spans of each trace by their ids."""
+    traces = {}
+    for line in text.splitlines():
+        if not line.startswith('{"resourceSpans"'):
+            continue
+        for resource in json.loads(line)["resourceSpans"]:
+            for scope in resource["scopeSpans"]:
+                for span in scope["spans"]:
+                    traces.setdefault(span["traceId"], {})[span["spanId"]] = span
+    return traces
+
+
+def names_above(trace, span):
+    """What a span is below, up to where its trace begins."""
+    names = []
+    while span.get("parentSpanId"):
+        expect(span["parentSpanId"] in trace, f"nothing is above {span['name']}", str(names))
+        span = trace[span["parentSpanId"]]
+        names.append(span["name"])
+    return names
+
+
+def traces(program, directory):
+    """The trace of a visit has its commit, its views, its checkout and each step, whatever is in between."""
+    environment = dict(os.environ, OTEL_TRACES_EXPORTER="otlp_file")
+    options = ["--directory", directory, "--report", "--seconds", "2", "--orders-per-second", "5"]
+    done = subprocess.run([program, *options], env=environment, capture_output=True, text=True)
+    expect(done.returncode == 0 and RIGHT in done.stdout, f"exit code {done.returncode}",
+           done.stderr)
+    shipped = 0
+    for trace in spans_of(done.stdout).values():
+        for span in trace.values():
+            if not span["name"].startswith(("workflow.step.", "workflow.attempt.")):
+                continue
+            above = names_above(trace, span)
+            expect(above[-1] == "visit" and "flow.on_change" in above, span["name"], str(above))
+            shipped += span["name"] == "workflow.step.ship"
+            if span["name"] != "workflow.attempt.checkout":
+                expect("workflow.attempt.checkout" in above, span["name"], str(above))
+    ships = re.search(r"right +ship: (\d+)$", done.stdout, re.MULTILINE)
+    expect(shipped > 0 and shipped == int(ships[1]), f"{shipped} traced, {ships[1]} done")
+
+
 CHECKS = {check.__name__: check
-          for check in (report, kill, interrupt, gateway, terminal, refusals)}
+          for check in (report, kill, interrupt, gateway, terminal, refusals, traces)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -60,6 +60,36 @@ TEST_F(Tracing, ARequestGoesOnWithTheTraceOfItsCaller) {
   EXPECT_NE(log.find(R"("trace":")" + std::string(trace)), std::string::npos) << log;
 }
 
+class TracedClaims : public Recording, public test::GatewayTest {
+ protected:
+  TracedClaims() : GatewayTest(ActorSystemOptions{.telemetry = spans.telemetry()}) {
+    open_engine();
+    start();
+  }
+  std::string made(std::string_view flags) {
+    const std::string header = "traceparent: 00-" + std::string(trace) + "-" + std::string(parent) +
+                               "-" + std::string(flags) + "\r\n";
+    const Reply reply = post("/api/v1/executions", R"({"kind":"work"})", header);
+    EXPECT_EQ(reply.status, 201) << reply.body;
+    return test::text_at(reply, "/id");
+  }
+  Reply claimed() { return post("/api/v1/claims", R"({"worker":"w"})"); }
+};
+
+TEST_F(TracedClaims, AWorkerIsToldTheTraceOfWhoAskedForTheExecution) {
+  const std::string id = made("01");
+  const SpanRecord request = spans.one("POST");
+  const std::string told = test::text_at(claimed(), "/claims/0/traceparent");
+  EXPECT_EQ(told, "00-" + std::string(trace) + "-" + to_string(request.context.span) + "-01");
+  EXPECT_EQ(test::text_at(get("/api/v1/executions/" + id), "/trace"), trace);
+}
+
+TEST_F(TracedClaims, OfOneThatNobodyRecordedAWorkerIsToldNone) {
+  const std::string id = made("00");
+  EXPECT_EQ(test::text_at(claimed(), "/claims/0/traceparent"), "null");
+  EXPECT_EQ(test::text_at(get("/api/v1/executions/" + id), "/trace"), "null");
+}
+
 TEST_F(Tracing, WhatIsNotSampledIsNotRecorded) {
   const Reply reply = get("/api/v1/tables", header("00"));
   EXPECT_EQ(reply.status, 200);
@@ -71,6 +101,23 @@ TEST_F(Tracing, AHeaderThatIsMalformedBeginsATrace) {
   const Reply reply = get("/api/v1/tables", "traceparent: nonsense\r\n");
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.headers.at("traceparent").size(), 55u);
+}
+
+double malformed_on(const std::string& page, const std::string& header) {
+  const std::string series =
+      "weir_telemetry_headers_malformed_total{weir_header=\"" + header + "\"} ";
+  const std::size_t at = page.find(series);
+  return at == std::string::npos ? -1 : std::stod(page.substr(at + series.size()));
+}
+
+TEST_F(Tracing, HeadersThatAreMalformedAreCountedOnThePage) {
+  const std::string before = get("/metrics").body;
+  EXPECT_EQ(get("/api/v1/tables", "traceparent: nonsense\r\nbaggage: ,=,\r\n").status, 200);
+  EXPECT_EQ(get("/api/v1/tables", header("01") + "tracestate: ,=,\r\n").status, 200);
+  const std::string after = get("/metrics").body;
+  for (const char* name : {"traceparent", "tracestate", "baggage"}) {
+    EXPECT_EQ(malformed_on(after, name), malformed_on(before, name) + 1) << name;
+  }
 }
 
 TEST_F(Tracing, RequestsAreMeasuredByTheirRoutes) {

@@ -278,6 +278,7 @@ TEST_F(WorkflowApi, RefusesWhatIsWrongAndNamesItsPlace) {
       {R"({"kind":7})", "422 wrong_type /kind"},
       {R"({"kind":null})", "422 wrong_type /kind"},
       {R"({"kind":""})", "422 invalid_argument "},
+      {R"({"kind":"weir.undo"})", "422 invalid_argument "},
       {R"({"kind":"w","knid":"x"})", "422 unknown_field /knid"},
       {R"({"knid":"x"})", "422 unknown_field /knid"},
       {R"({"kind":"w","payload":7})", "422 wrong_type /payload"},

@@ -78,22 +78,3 @@ def run_alternating(programs, workload, load, runs, runs_by_name=None):
             results[program.name].append(result)
             say(f"  {workload} {round_number}/{runs} {program.name}: {result.value:g} {result.unit}")
     return results
-
-
-def run_beside(base, programs, workload, load, runs):
-    """Pairs of results (of the base, of the program) by the program's name, measured in rounds.
-
-    Each run stands directly beside a run of the base: before it in one round, after it in the next,
-    so that neither has an advantage from what the other leaves behind.
-    """
-    pairs = {program.name: [] for program in programs}
-    for round_number in range(1, runs + 1):
-        base_is_first = round_number % 2 == 1
-        for program in programs:
-            order = [base, program] if base_is_first else [program, base]
-            results = {each.name: run_once(each, workload, load) for each in order}
-            ours, theirs = results[program.name], results[base.name]
-            pairs[program.name].append((theirs, ours))
-            say(f"  {workload} {round_number}/{runs} {program.name}: {ours.value:g} {ours.unit}, "
-                f"{base.name}: {theirs.value:g} {theirs.unit}")
-    return pairs

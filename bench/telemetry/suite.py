@@ -2,10 +2,11 @@
 
 from harness.bars import Bar, at_least, at_most, figure
 from harness.build import build_target
-from harness.runner import Load, Program, run_beside
-from harness.stats import median, paired_ratio, spread_percent
+from harness.runner import Load, Program
+from harness.stats import median, spread_percent
 from harness.suites import Suite
 from harness.table import format_table
+from harness.turns import Turns, take_turns
 
 #: Each runs beside `bare`, which is built without telemetry, again and again.
 MODES = ("off", "metrics", "none", "one_percent", "all")
@@ -32,14 +33,14 @@ class Telemetry(Suite):
         bare = str(build_target(options.build_dir, "weir_bench_telemetry_bare", hint))
         base = Program("bare", (bare, "off"))
         programs = [Program(mode, (binary, mode)) for mode in MODES]
-        # Many short rounds: what disturbs the machine for a while then disturbs few of the pairs.
-        runs = options.runs or (4 if options.quick else 50)
-        load = Load(scale=0.05 if options.quick else 0.15)
+        load = Load(scale=0.01 if options.quick else 0.03)
         rows, bars, exporting = [], [], []
         for workload, _ in self.workloads():
             if not options.wants(workload):
                 continue
-            results = run_beside(base, programs, workload, load, runs)
+            results = {program.name: take_turns(base, program, workload, load,
+                                                   limits_of(program.name, options))
+                       for program in programs}
             rows.append(row(workload, results))
             bars += bars_of(workload, results)
             exporting.append(exporting_line(workload, results))
@@ -48,12 +49,22 @@ class Telemetry(Suite):
         report.add(bars)
 
 
+def limits_of(mode, options):
+    """`--runs` gives the number of pairs of processes, however precise they are."""
+    if options.runs:
+        return Turns(processes_min=options.runs, processes_max=options.runs)
+    if options.quick:
+        return Turns(turns=4, processes_min=2, processes_max=2)
+    # One percent is to be seen when it is off, and three or more otherwise.
+    return Turns(precision=0.003) if mode == "off" else Turns()
+
+
 def figures(results, mode, key=None):
-    return [ours.figure(key) for _, ours in results[mode]]
+    return [ours.figure(key) for _, ours in results[mode].pairs()]
 
 
 def row(workload, results):
-    pairs = [pair for mode in MODES for pair in results[mode]]
+    pairs = [pair for mode in MODES for pair in results[mode].pairs()]
     bare = [theirs.value for theirs, _ in pairs]
     medians = [figure(median(figures(results, mode))) for mode in MODES]
     return [workload, pairs[0][0].unit, figure(median(bare)), *medians,
@@ -61,8 +72,7 @@ def row(workload, results):
 
 
 def speed(results, mode):
-    """The median of the pairs that ran beside each other: above one is faster than the base."""
-    return paired_ratio([theirs.value for theirs, _ in results[mode]], figures(results, mode))
+    return results[mode].ratio()
 
 
 def exporting_line(workload, results):

@@ -1,5 +1,6 @@
 // `count` and `ask` of the actor benchmark in many short traces, with telemetry in various states.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -180,6 +181,7 @@ void print(const char* workload, const Measured& run, std::int64_t messages, con
       static_cast<double>(after.cpu_ns - before.cpu_ns) / elapsed_ns,
       static_cast<double>(after.taken - before.taken) /
           static_cast<double>(std::max<std::uint64_t>(spans, 1)));
+  std::fflush(stdout);
 }
 
 // Until threads have found their cores, and pools their memory, each run differs: what is measured
@@ -188,21 +190,35 @@ std::chrono::milliseconds settling_time() {
   const char* text = std::getenv("SETTLING_MS");
   return std::chrono::milliseconds(text ? std::atoi(text) : 50);
 }
+// After a pause in which another program had the caches.
+constexpr std::chrono::milliseconds settling_again{1};
 constexpr std::int64_t settling_traces = 200;
+
+// One run for each line that stands in the input, as soon as it comes, so that whoever compares two
+// of these programs can let them take turns of milliseconds.
+bool is_asked_for_another() {
+  int character = std::getchar();
+  while (character != '\n' && character != EOF) character = std::getchar();
+  return character == '\n';
+}
 
 template <class Round>
 void measure(const char* workload, std::int64_t messages_of_trace, std::int64_t traces,
              telemetry::Telemetry* telemetry, Round round) {
-  const auto end = std::chrono::steady_clock::now() + settling_time();
-  while (std::chrono::steady_clock::now() < end) {
-    Measured unmeasured;
-    round(settling_traces, unmeasured);
+  auto settling = settling_time();
+  while (is_asked_for_another()) {
+    const auto end = std::chrono::steady_clock::now() + settling;
+    while (std::chrono::steady_clock::now() < end) {
+      Measured unmeasured;
+      round(settling_traces, unmeasured);
+    }
+    settling = std::min(settling, settling_again);
+    if (telemetry) (void)telemetry->flush(std::chrono::seconds(60));
+    Measured run;
+    const Counts before;
+    round(traces, run);
+    print(workload, run, traces * messages_of_trace, before, telemetry);
   }
-  if (telemetry) (void)telemetry->flush(std::chrono::seconds(60));
-  Measured run;
-  const Counts before;
-  round(traces, run);
-  print(workload, run, traces * messages_of_trace, before, telemetry);
 }
 
 template <class Starter>
@@ -235,7 +251,10 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc == 3 ? argv[1] : "";
   const std::string_view workload = argc == 3 ? argv[2] : "";
   if (workload != "count" && workload != "ask") {
-    std::fprintf(stderr, "usage: %s off|metrics|none|one_percent|all count|ask\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s off|metrics|none|one_percent|all count|ask\n"
+                 "Measures once for each line of its input.\n",
+                 argv[0]);
     return 2;
   }
   const auto telemetry = weir::bench::make_telemetry(mode);

@@ -14,10 +14,11 @@ from harness.bars import Bar, Report, at_least, at_most, figure  # noqa: E402
 from harness.build import build_target  # noqa: E402
 from harness.errors import CannotMeasure  # noqa: E402
 from harness.results import parse_result  # noqa: E402
-from harness.runner import Load, Program, execute, run_alternating, run_beside, run_once  # noqa: E402
-from harness.stats import median, paired_ratio, spread_percent  # noqa: E402
+from harness.runner import Load, Program, execute, run_alternating, run_once  # noqa: E402
+from harness.stats import median, paired_ratio, spread_percent, standard_error  # noqa: E402
 from harness.suites import Suite, discover  # noqa: E402
 from harness.table import format_table  # noqa: E402
+from harness.turns import Comparison, Resident, Turns, take_turns  # noqa: E402
 
 
 def quietly(function, *arguments):
@@ -50,6 +51,13 @@ class StatsTest(unittest.TestCase):
     def test_ratio_refuses_unequal_numbers_of_runs(self):
         with self.assertRaises(ValueError):
             paired_ratio([1, 2], [1])
+
+    def test_error_shrinks_with_the_number_of_figures_and_ignores_an_outlier(self):
+        self.assertEqual(standard_error([1]), float("inf"))
+        self.assertEqual(standard_error([2] * 9), 0)
+        few = [0.99, 1, 1.01, 1.02]
+        self.assertAlmostEqual(standard_error(few * 25) / standard_error(few * 100), 2, places=1)
+        self.assertLess(standard_error(few * 25 + [50]), 0.003)
 
 
 class BarTest(unittest.TestCase):
@@ -113,21 +121,6 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual({name: len(runs) for name, runs in results.items()},
                          {"weir": 3, "go": 3, "caf": 1})
 
-    def test_each_program_runs_beside_the_base_before_it_and_after_it_in_turn(self):
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder, "log")
-            code = (f"print(NAME, file=open({str(log)!r}, 'a')); number = "
-                    f"len(open({str(log)!r}).readlines()); print('RESULT', workload, number, 'ns')")
-            names = ("bare", "a", "b")
-            bare, *others = [pretender(name, code.replace("NAME", repr(name)))
-                             for name in names]
-            pairs, _, _ = quietly(run_beside, bare, others, "w", Load(), 2)
-            order = log.read_text().split()
-        self.assertEqual(order, ["bare", "a", "bare", "b", "a", "bare", "b", "bare"])
-        numbers = {name: [(theirs.value, ours.value) for theirs, ours in results]
-                   for name, results in pairs.items()}
-        self.assertEqual(numbers, {"a": [(1, 2), (6, 5)], "b": [(3, 4), (8, 7)]})
-
     def test_scale_and_threads_reach_the_program_and_respect_its_maximum(self):
         program = pretender("caf", "print('RESULT', workload, os.environ['SCALE'], 'x',"
                                    " 'threads=' + os.environ['THREADS'])",
@@ -158,6 +151,57 @@ class TableTest(unittest.TestCase):
     def test_columns_are_aligned(self):
         self.assertEqual(format_table(["workload", "ns"], [["ask", "7"], ["ring", "12"]]),
                          "workload  ns\n--------  --\nask        7\nring      12")
+
+
+class TurnsTest(unittest.TestCase):
+    LOGS = ("print(NAME, file=open(LOG, 'a'))\n"
+            "for line in sys.stdin:\n"
+            "    print(NAME.lower(), file=open(LOG, 'a'))\n"
+            "    print('RESULT', workload, VALUE, 'ns', flush=True)\n")
+
+    def program(self, name, log, value):
+        code = self.LOGS.replace("NAME", repr(name)).replace("VALUE", value)
+        return pretender(name, code.replace("LOG", repr(str(log))))
+
+    def test_both_stay_and_take_turns_in_changing_order_after_one_that_does_not_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder, "log")
+            base, ours = self.program("B", log, "10"), self.program("P", log, "20")
+            limits = Turns(turns=3, processes_min=2, processes_max=2)
+            comparison, _, _ = quietly(take_turns, base, ours, "w", Load(), limits)
+            order = log.read_text().split()
+        self.assertEqual(sorted(order), sorted("BPbpbppbbp" * 2))
+        self.assertEqual([line for line in order if line.islower()], list("bpbppbbp" * 2))
+        self.assertEqual([len(turns) for turns in comparison.turns], [3, 3])
+        self.assertEqual(comparison.ratio(), 0.5)
+
+    def test_ends_when_precise_or_at_the_most_pairs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder, "log")
+            base = self.program("B", log, "10")
+            limits = Turns(turns=1, processes_min=3, processes_max=5)
+            steady = self.program("S", log, "10")
+            unsteady = self.program("U", log, "len(open(LOG).readlines())")
+            comparisons = [quietly(take_turns, base, ours, "w", Load(), limits)[0]
+                           for ours in (steady, unsteady)]
+        self.assertEqual([len(comparison.turns) for comparison in comparisons], [3, 5])
+
+    def test_ratio_is_the_median_of_the_medians_of_the_processes(self):
+        def turns(*ratios):
+            return [(parse_result(f"RESULT w {ratio} ns", "w"), parse_result("RESULT w 1 ns", "w"))
+                    for ratio in ratios]
+        self.assertEqual(Comparison([turns(1, 2, 9), turns(4, 4), turns(0, 3)]).ratio(), 2)
+
+    def test_program_that_fails_is_named_with_its_exit_code(self):
+        failing = pretender("weir", "sys.stdin.readline(); sys.exit(3)")
+        with self.assertRaisesRegex(CannotMeasure, "exit code 3"), Resident(failing, "w", Load()) as it:
+            it.measure()
+
+    def test_program_that_does_not_answer_is_given_up(self):
+        silent = pretender("weir", "sys.stdin.read()")
+        with self.assertRaisesRegex(CannotMeasure, "exit code -9"), \
+                Resident(silent, "w", Load(), seconds_max=0.01) as it:
+            it.measure()
 
 
 class Pretended(Suite):

@@ -87,6 +87,7 @@ Expression operator||(Expression a, Expression b) {
 Expression operator!(Expression a) { return call("not", {std::move(a)}); }
 
 Expression is_null(Expression value) { return call("is_null", {std::move(value)}); }
+Expression error_of(Expression value) { return call("error_of", {std::move(value)}); }
 Expression coalesce(std::vector<Expression> values) { return call("coalesce", std::move(values)); }
 Expression null_if(Expression value, Expression other) {
   return call("null_if", {std::move(value), std::move(other)});

@@ -77,6 +77,9 @@ Expression call(std::string name, std::vector<Expression> arguments);
 Expression cast(Expression value, DataType type);
 
 Expression is_null(Expression value);
+/// Why it cannot be computed, as text such as "division by zero"; null where it can. Handles the
+/// error: rows that have one can be told apart, and kept elsewhere.
+Expression error_of(Expression value);
 /// The first that is not null.
 Expression coalesce(std::vector<Expression> values);
 /// Null where both are equal.

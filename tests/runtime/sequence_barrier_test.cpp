@@ -118,8 +118,8 @@ TEST(SequenceBarrier, ForgetsThoseWhoEndWhileTheyWait) {
   SequenceBarrier barrier;
   {
     ActorSystem system(quiet());
-    for (int i = 0; i < 4; ++i) system.spawn<Follower>(&barrier).send<Await>(1);
-    system.stop({.drain = {}, .timeout = {}});
+    for (int i = 0; i < 4; ++i) system.spawn<Follower>(&barrier).send<Await>(1u);
+    system.stop({.drain = {}, .timeout = Duration::zero()});
   }
   barrier.publish(1);
 }

@@ -142,6 +142,29 @@ Result<BoundFunction> bind_is_null(std::span<const ArgumentType> arguments) {
                        .parameters = {arguments[0].type.value_or(Kind::boolean)}};
 }
 
+/// What the error of each row says; null where there is none.
+Evaluated say_errors(std::span<const Evaluated> operands, std::size_t rows) {
+  auto column = std::make_shared<Column>(Kind::text);
+  column->reserve(rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const Errc error = error_at(operands[0], operands[0].at(row));
+    if (error == Errc{}) {
+      column->append_null();
+    } else {
+      column->push<std::string_view>(make_error_code(error).message());
+    }
+  }
+  return {std::move(column), operands[0].is_constant};
+}
+
+Result<BoundFunction> bind_error_of(std::span<const ArgumentType> arguments) {
+  if (auto counted = expect_count(arguments, 1); !counted) return counted.error();
+  return BoundFunction{.result = Kind::text,
+                       .kernel = &say_errors,
+                       .parameters = {arguments[0].type.value_or(Kind::boolean)},
+                       .handles_errors = true};
+}
+
 /// The type that all choices can take.
 Result<DataType> type_of_choices(std::span<const ArgumentType> choices) {
   ArgumentType all = choices[0];
@@ -247,6 +270,7 @@ void add_logic(FunctionRegistry& registry) {
   (void)registry.add("or", &bind_combination<Truth::yes>);
   (void)registry.add("not", &bind_not);
   (void)registry.add("is_null", &bind_is_null);
+  (void)registry.add("error_of", &bind_error_of);
   (void)registry.add("coalesce", &bind_coalesce);
   (void)registry.add("case", &bind_case);
 }

@@ -39,6 +39,10 @@ class Interpreter {
     if (node.name == "or") return both(node, true);
     if (node.name == "case") return choose(node);
     if (node.name == "coalesce") return first(node);
+    if (node.name == "error_of") {
+      const Cell cell = run(node.arguments[0]);
+      return cell.error ? Cell{Value(make_error_code(*cell.error).message())} : Cell{};
+    }
     std::vector<Value> values;
     for (const Expression& argument : node.arguments) {
       Cell cell = run(argument);
@@ -153,6 +157,7 @@ class RandomExpressions {
 
  private:
   Expression text() {
+    if (random_.one_in(4)) return error_of(integer(1));
     return random_.one_in(3) ? lit(random_.value(Kind::text, false)) : col(pick({"s", "t"}));
   }
   std::string pick(std::initializer_list<const char*> names) {

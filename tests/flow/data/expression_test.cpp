@@ -109,6 +109,18 @@ TEST(Expression, ComparesNullAsUnknown) {
   EXPECT_EQ(evaluate(is_null(col("i") + 1)), "false !overflow true");
 }
 
+TEST(Expression, SaysWhyARowCannotBeComputed) {
+  EXPECT_EQ(evaluate(error_of(col("i") + 1)), "null 'overflow' null");
+  EXPECT_EQ(evaluate(error_of(lit(10) / col("u"))), "null 'division by zero' null");
+  EXPECT_EQ(evaluate(error_of(cast(col("t"), Kind::int64))),
+            "'invalid value' 'invalid value' null");
+  EXPECT_EQ(evaluate(error_of(lit(1) / 0)),
+            "'division by zero' 'division by zero' 'division by zero'");
+  EXPECT_EQ(evaluate(is_null(error_of(col("i") + 1))), "true false true");
+  EXPECT_EQ(evaluate(error_of(Value())), "null null null");
+  EXPECT_EQ(evaluate(call("error_of", {})).substr(0, 8), "refused:");
+}
+
 TEST(Expression, HasThreeValuedLogicInWhichOneSideMayDecide) {
   const Expression unknown = col("b") && Value();
   EXPECT_EQ(evaluate(unknown), "null false null");

@@ -268,6 +268,33 @@ TEST_F(ViewTest, DoesWithRowsThatCannotBeComputedWhatItWasToldTo) {
   EXPECT_EQ(fresh_rows(run(database().relation("dropping")).value()), "+1 (2, 2)\n");
 }
 
+// [row_errors]
+operators::Plan without_errors(const Relation& orders) {
+  return from(orders).map({{"id", col("id")}, {"inverse", data::lit(10) / col("amount")}});
+}
+operators::Plan with_errors(const Relation& orders) {
+  return from(orders)
+      .extend({{"why", data::error_of(data::lit(10) / col("amount"))}})
+      .filter(!data::is_null(col("why")));
+}
+// [/row_errors]
+
+TEST_F(ViewTest, GivesRowsThatCannotBeComputedToAViewOfTheirOwn) {
+  const Relation orders = make_orders({{1, "apples", 0}, {2, "pears", 5}});
+  const ViewOptions drop{.row_errors = operators::RowErrorPolicy::drop};
+  const Relation good = run(database().create_view("good", without_errors(orders), drop)).value();
+  const Relation bad = run(database().create_view("bad", with_errors(orders))).value();
+  EXPECT_EQ(fresh_rows(good), "+1 (2, 2)\n");
+  EXPECT_EQ(fresh_rows(bad), "+1 (1, 'apples', 0, 'division by zero')\n");
+  insert(orders, {{3, "plums", 0}});
+  auto transaction = database().begin();
+  ASSERT_TRUE(run(transaction.upsert(orders, {1, "apples", 2})));
+  ASSERT_TRUE(run(transaction.commit()));
+  EXPECT_EQ(fresh_rows(good), "+1 (1, 5)\n+1 (2, 2)\n");
+  EXPECT_EQ(fresh_rows(bad), "+1 (3, 'plums', 0, 'division by zero')\n");
+  EXPECT_EQ(database().status(bad)->counts.row_errors, 0u) << "handled, so there is none";
+}
+
 TEST_F(ViewTest, KeepsItsColumnsWhateverTheyAreCalledLater) {
   const Relation orders = make_orders({{1, "apples", 50}});
   const Relation large =

@@ -103,7 +103,9 @@ Plan RandomPlan::aggregate(const Plan& input) {
     columns.push_back(random_.one_in(3) ? column.filter(condition(schema)) : column);
   }
   if (random_.one_in(4)) return input.aggregate(std::move(columns));
-  return input.group_by({{"g", col(column_of(schema))}}).aggregate(std::move(columns));
+  std::vector<GroupColumn> keys{{"g", col(column_of(schema))}};
+  if (random_.one_in(3)) keys.emplace_back("h", col(column_of(schema)));
+  return input.group_by(std::move(keys)).aggregate(std::move(columns));
 }
 
 Plan RandomPlan::join(const Plan& input, std::size_t depth) {
@@ -113,7 +115,8 @@ Plan RandomPlan::join(const Plan& input, std::size_t depth) {
   const Plan other = random_.one_in(3) ? input : make(depth - 1);
   const data::Schema& right = schema_of(other, keeps_right);
   std::vector<JoinKey> keys;
-  for (int attempt = 0; attempt < 20 && keys.empty(); ++attempt) {
+  const std::size_t keys_max = 1 + random_.below(2);
+  for (int attempt = 0; attempt < 20 && keys.size() < keys_max; ++attempt) {
     const data::Field& a = left[random_.below(left.size())];
     const data::Field& b = right[random_.below(right.size())];
     if (a.type == b.type) keys.emplace_back(JoinColumn(a.name), JoinColumn(b.name));
@@ -132,8 +135,10 @@ Plan RandomPlan::ordered(const Plan& input) {
   const data::Schema& schema = schema_of(input, keeps);
   OrderOptions options;
   if (random_.one_in(2)) options.per.push_back(column_of(schema));
-  options.order.push_back(random_.one_in(2) ? ascending(column_of(schema))
-                                            : descending(column_of(schema)));
+  if (random_.one_in(4)) options.per.push_back(column_of(schema));
+  for (std::uint64_t count = random_.below(2) + 1; count > 0; --count)
+    options.order.push_back(random_.one_in(2) ? ascending(column_of(schema))
+                                              : descending(column_of(schema)));
   if (random_.one_in(3))
     return input.row_number("n" + std::to_string(schema.size()), std::move(options));
   return input.top(1 + random_.below(4), std::move(options));
@@ -149,9 +154,13 @@ Plan RandomPlan::window(const Plan& input) {
   const data::DataType type = schema[*schema.find(column)].type;
   const bool is_time = type == data::Kind::timestamp || type == data::Kind::date;
   if (!is_time) {
-    if (random_.one_in(2)) return input.window(tumbling_rows(col(column), 1 + random_.below(4)));
-    return input.window(
-        hopping_rows(col(column), {.rows = 1 + random_.below(4), .hop = 1 + random_.below(4)}));
+    switch (random_.below(3)) {
+      case 0: return input.window(tumbling_rows(col(column), 1 + random_.below(4)));
+      case 1: return input.window(rolling_rows(col(column), random_.below(4)));
+      default:
+        return input.window(
+            hopping_rows(col(column), {.rows = 1 + random_.below(4), .hop = 1 + random_.below(4)}));
+    }
   }
   switch (random_.below(5)) {
     case 0: return input.window(tumbling(col(column), 24h));
@@ -177,13 +186,14 @@ Plan RandomPlan::closing(const Plan& input) {
   WindowGroups groups{.per = {}, .lateness = lateness, .emit = emit};
   if (random_.one_in(3)) groups.per.push_back(column_of(schema));
   const data::Expression time = col(*column);
-  switch (random_.below(6)) {
+  switch (random_.below(7)) {
     case 0: return input.window(tumbling(time, 24h, {.lateness = lateness, .emit = emit}));
     case 1: return input.window(session(time, 24h, groups));
     case 2: return input.window(tumbling_rows(time, 1 + random_.below(4), groups));
     case 3:
       return input.window(hopping_rows(time, {.rows = 3, .hop = 1 + random_.below(4)}, groups));
     case 4: return input.window(sliding(time, 24h, groups));
+    case 5: return input.window(rolling_rows(time, random_.below(4), groups));
     default: return input.window(rolling(time, 24h, groups));
   }
 }

@@ -36,11 +36,11 @@ class Times {
   std::vector<Time> times_;
 };
 
-/// Takes one after the other, and notes when.
+/// Takes one after the other, and notes when. Goes on until the engine has been closed.
 class Taker final : public Actor<Go> {
  public:
-  Taker(const Engine* engine, std::shared_ptr<Times> times)
-      : engine_(engine), times_(std::move(times)) {}
+  Taker(std::shared_ptr<const Engine> engine, std::shared_ptr<Times> times)
+      : engine_(std::move(engine)), times_(std::move(times)) {}
   Task<> on(Go) {
     for (;;) {
       auto claimed = co_await engine_->next({.worker = "taker", .lease = 1h});
@@ -53,14 +53,14 @@ class Taker final : public Actor<Go> {
   }
 
  private:
-  const Engine* engine_;
+  std::shared_ptr<const Engine> engine_;
   std::shared_ptr<Times> times_;
 };
 
 class LimitEngineTest : public EngineTest {
  protected:
   void start_takers(int count) {
-    for (int i = 0; i < count; ++i) system().spawn<Taker>(&engine(), times).send<Go>();
+    for (int i = 0; i < count; ++i) system().spawn<Taker>(engine().share(), times).send<Go>();
   }
   void wait_for_taken(std::size_t count) {
     wait_until("takers", [&] { return times->size() >= count; });

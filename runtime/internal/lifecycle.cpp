@@ -14,6 +14,10 @@
 #include <weir/runtime/internal/timer_message.hpp>
 #include <weir/runtime/internal/watch.hpp>
 
+#if WEIR_POOL_USES_MALLOC
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace weir::internal {
 namespace {
 
@@ -185,6 +189,7 @@ Cell* prepare_cell(const SpawnRequest& request) {
     cell->object =
         ::operator new(request.type.object_bytes, std::align_val_t{request.type.object_alignment});
   }
+  open_object(*cell);
   cell->refs.store(1, std::memory_order_release);
   if (cell->parent && !enter_tree(*cell)) [[unlikely]] {
     cell->state.store(Cell::State::terminated, std::memory_order_relaxed);
@@ -194,6 +199,21 @@ Cell* prepare_cell(const SpawnRequest& request) {
     return nullptr;
   }
   return cell;
+}
+
+void open_object([[maybe_unused]] Cell& cell) noexcept {
+#if WEIR_POOL_USES_MALLOC
+  ASAN_UNPOISON_MEMORY_REGION(cell.object, cell.type->object_bytes);
+#endif
+}
+
+void destroy_object(Cell& cell) noexcept {
+  if ((cell.flags & Cell::constructed) == 0) return;
+  cell.flags &= static_cast<std::uint8_t>(~Cell::constructed);
+  cell.type->destroy(cell.object);
+#if WEIR_POOL_USES_MALLOC
+  ASAN_POISON_MEMORY_REGION(cell.object, cell.type->object_bytes);
+#endif
 }
 
 void discard_cell(Cell* cell) noexcept {

@@ -54,6 +54,11 @@ struct SpawnRequest {
 /// A cell with its place in the tree and everything but the user's object. Null if the system has
 /// ended. Throws `std::invalid_argument` for bad options.
 Cell* prepare_cell(const SpawnRequest& request);
+/// Before the user's object is constructed. From its end until then whoever touches its memory is
+/// seen by the address sanitizer, although the memory stays with the cell.
+void open_object(Cell& cell) noexcept;
+/// If there is one.
+void destroy_object(Cell& cell) noexcept;
 /// Starts a cell whose object has been constructed.
 void adopt(Cell* cell) noexcept;
 /// Ends a cell whose constructor threw.

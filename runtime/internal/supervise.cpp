@@ -58,10 +58,7 @@ void begin_restart(Cell& cell, Extension& extension) {
   destroy_runs(cell, Error(Errc::failed, extension.last_failure));
   cancel_all_timers(cell);
   unwatch_all(cell);
-  if ((cell.flags & Cell::constructed) != 0) {
-    cell.flags &= static_cast<std::uint8_t>(~Cell::constructed);
-    cell.type->destroy(cell.object);
-  }
+  destroy_object(cell);
   forget_phase(cell);
   cell.attention |= Cell::restarting;
   if (extension.stash_first) cell.flags |= Cell::wants_unstash;
@@ -91,6 +88,7 @@ void finish_restart(Cell& cell) {
   if (span.get()) describe_restart(*span.get(), cell, failed_ns);
   try {
     const ConstructionScope scope(&cell);
+    open_object(cell);
     extension.factory->construct(cell.object);
     cell.flags |= Cell::constructed;
   } catch (...) {

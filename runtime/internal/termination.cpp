@@ -14,12 +14,6 @@
 namespace weir::internal {
 namespace {
 
-void destroy_object(Cell& cell) noexcept {
-  if ((cell.flags & Cell::constructed) == 0) return;
-  cell.flags &= static_cast<std::uint8_t>(~Cell::constructed);
-  cell.type->destroy(cell.object);
-}
-
 void cancel_backoff(Cell& cell) noexcept {
   Extension* extension = cell.extension_if_any();
   if (extension && extension->backoff_timer.queue) {

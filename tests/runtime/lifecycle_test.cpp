@@ -8,10 +8,15 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/runtime/internal/pool.hpp>
 #include <weir/runtime/simulation.hpp>
 #include <weir/runtime/sleep.hpp>
 
 #include <weir/tests/runtime/support.hpp>
+
+#if WEIR_POOL_USES_MALLOC
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace weir {
 namespace {
@@ -271,6 +276,44 @@ TEST(Lifecycle, AFailingStopHookIsReportedAndTheActorEndsAllTheSame) {
   expect_end_in_spite_of_failure(simulation, reports, system.spawn<BadEnd>(false));
   EXPECT_EQ(reports.failures.values().front().message, "on_stop: cannot stop");
 }
+
+#if WEIR_POOL_USES_MALLOC
+template <std::size_t Bytes>
+class Resident final : public Actor<Note> {
+ public:
+  explicit Resident(const void** place) { *place = &content_; }
+  void on(Note) { throw std::runtime_error("moves out"); }
+
+ private:
+  char content_[Bytes] = {};
+};
+
+/// Of the memory, while the actor lives, between a failure and the restart, and after its end.
+template <std::size_t Bytes>
+void expect_only_while_it_lives() {
+  Reports reports;
+  Simulation simulation({.system = reports.options()});
+  const void* place = nullptr;
+  const SpawnOptions restarting{
+      .supervision = {.directive = Supervision::Directive::restart, .backoff = 1s}};
+  auto actor = simulation.system().spawn<Resident<Bytes>>(restarting, &place);
+  simulation.run_until_idle();
+  EXPECT_FALSE(__asan_address_is_poisoned(place));
+  actor.template send<Note>(1);
+  simulation.run_for(1ms);
+  EXPECT_TRUE(__asan_address_is_poisoned(place));
+  simulation.run_until_idle();
+  EXPECT_FALSE(__asan_address_is_poisoned(place));
+  actor.stop();
+  await_end(simulation, actor);
+  EXPECT_TRUE(__asan_address_is_poisoned(place));
+}
+
+TEST(Lifecycle, TheAddressSanitizerSeesWhoUsesAnActorThatHasEnded) {
+  expect_only_while_it_lives<8>();
+  expect_only_while_it_lives<10'000>();
+}
+#endif
 
 }  // namespace
 }  // namespace weir

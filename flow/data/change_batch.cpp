@@ -42,6 +42,18 @@ Columns without_rows(const Columns& columns, std::span<const std::uint32_t> rows
   return left;
 }
 
+bool has_zero(std::span<const Weight> weights) noexcept {
+  // Of a number and its negative, at least one has the highest bit, unless both are zero. Whoever
+  // compares instead has a loop that takes one number at a time.
+  constexpr std::uint64_t highest = std::uint64_t{1} << 63;
+  std::uint64_t bits = highest;
+  for (const Weight weight : weights) {
+    const auto number = static_cast<std::uint64_t>(weight);
+    bits &= number | -number;
+  }
+  return bits == 0;
+}
+
 /// The rows whose weight is zero, or is not, in order.
 template <bool AreZero>
 Values<std::uint32_t> select_weights(std::span<const Weight> weights) {
@@ -54,12 +66,11 @@ Values<std::uint32_t> select_weights(std::span<const Weight> weights) {
 
 }  // namespace
 
-ChangeBatch::ChangeBatch(SchemaRef schema, Columns columns, std::vector<Weight> weights)
+ChangeBatch::ChangeBatch(SchemaRef schema, Columns columns, Weights weights)
     : ChangeBatch(std::move(schema), std::move(columns),
-                  std::make_shared<const std::vector<Weight>>(std::move(weights))) {}
+                  std::make_shared<const Weights>(std::move(weights))) {}
 
-ChangeBatch::ChangeBatch(SchemaRef schema, Columns columns,
-                         std::shared_ptr<const std::vector<Weight>> weights)
+ChangeBatch::ChangeBatch(SchemaRef schema, Columns columns, std::shared_ptr<const Weights> weights)
     : schema_(std::move(schema)), columns_(std::move(columns)), weights_(std::move(weights)) {
   check(columns_.size() == schema_->size(), "a batch has a column for each field of its schema");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -92,7 +103,7 @@ ChangeBatch ChangeBatch::with_columns(SchemaRef schema, Columns columns) const {
 }
 
 ChangeBatch ChangeBatch::take(std::span<const std::uint32_t> rows) const {
-  std::vector<Weight> weights(rows.size());
+  Weights weights(rows.size());
   for (std::size_t place = 0; place < rows.size(); ++place)
     weights[place] = (*weights_)[rows[place]];
   ChangeBatch taken(schema_, take_rows(columns_, rows), std::move(weights));
@@ -112,16 +123,16 @@ ChangeBatch ChangeBatch::with(const ChangeBatch& other) const {
 
 ChangeBatch ChangeBatch::negated() const {
   ChangeBatch negated = *this;
-  std::vector<Weight> weights(*weights_);
+  Weights weights(*weights_);
   for (Weight& weight : weights) weight = -weight;
-  negated.weights_ = std::make_shared<const std::vector<Weight>>(std::move(weights));
+  negated.weights_ = std::make_shared<const Weights>(std::move(weights));
   return negated;
 }
 
 /// Equal rows have equal keys, which take less to compare. But a key may have changed often.
-std::vector<Weight> ChangeBatch::sums() const {
+ChangeBatch::Sums ChangeBatch::sums() const {
   constexpr std::size_t versions_of_a_key = 8;
-  std::vector<Weight> sums = *weights_;
+  Weights sums = *weights_;
   std::vector<std::uint64_t> hashes;
   Columns key;
   for (const std::size_t column : schema_->primary_key()) key.push_back(columns_[column]);
@@ -132,20 +143,22 @@ std::vector<Weight> ChangeBatch::sums() const {
       codes = hashes;
     }
     const std::size_t alike_max = size() * versions_of_a_key;
-    if (internal::sum_equal_rows({columns_, codes, alike_max}, sums)) return sums;
+    if (auto zero = internal::sum_equal_rows({columns_, codes, alike_max}, sums))
+      return {std::move(sums), *std::move(zero)};
     sums = *weights_;
   }
   hash_rows(columns_, size(), hashes);
   constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-  check(internal::sum_equal_rows({columns_, hashes, unlimited}, sums),
-        "rows are told apart by all of their columns");
-  return sums;
+  auto zero = internal::sum_equal_rows({columns_, hashes, unlimited}, sums);
+  check(zero.has_value(), "rows are told apart by all of their columns");
+  return {std::move(sums), *std::move(zero)};
 }
 
 ChangeBatch ChangeBatch::consolidated() const {
   if (is_consolidated_) return *this;
-  std::vector<Weight> sums = this->sums();
-  const Values<std::uint32_t> gone = select_weights<true>(sums);
+  auto [sums, gone] = this->sums();
+  // Rows that came with a weight of zero are seldom: most often it is enough to look for any.
+  if (has_zero(*weights_)) gone = select_weights<true>(sums);
   ChangeBatch batch = *this;
   if (!gone.empty()) {
     // What is between few rows that go is copied as it lies there.

@@ -14,13 +14,14 @@ namespace weir::flow::data {
 
 /// How often a row came, less how often it went.
 using Weight = std::int64_t;
+using Weights = Values<Weight>;
 
 /// Rows that came and went, in columns: what operators take and give. An update is the old row with
 /// weight -1 and the new one with +1. Cheap to copy; immutable.
 class ChangeBatch {
  public:
   /// Each column is as long as `weights`, and has the type of its field.
-  ChangeBatch(SchemaRef schema, Columns columns, std::vector<Weight> weights);
+  ChangeBatch(SchemaRef schema, Columns columns, Weights weights);
   explicit ChangeBatch(SchemaRef schema);
 
   std::size_t size() const noexcept { return weights_->size(); }
@@ -55,14 +56,18 @@ class ChangeBatch {
   std::uint32_t origin = 0;
 
  private:
-  ChangeBatch(SchemaRef schema, Columns columns,
-              std::shared_ptr<const std::vector<Weight>> weights);
-  /// The weights of equal rows at the first of them; zero at the others.
-  std::vector<Weight> sums() const;
+  ChangeBatch(SchemaRef schema, Columns columns, std::shared_ptr<const Weights> weights);
+  /// The weights of equal rows at the first of them; zero at the others, which are the rows to be
+  /// left out.
+  struct Sums {
+    Weights weights;
+    Values<std::uint32_t> zero;
+  };
+  Sums sums() const;
 
   SchemaRef schema_;
   Columns columns_;
-  std::shared_ptr<const std::vector<Weight>> weights_;
+  std::shared_ptr<const Weights> weights_;
   bool is_consolidated_ = false;
 };
 
@@ -91,7 +96,7 @@ class BatchBuilder {
 
   SchemaRef schema_;
   std::vector<std::shared_ptr<Column>> columns_;
-  std::vector<Weight> weights_;
+  Weights weights_;
 };
 
 /// Table of changes for people and tests: a line for each row, `+1 (5, 'text', null)`.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -13,17 +14,28 @@
 #include <vector>
 
 #include <weir/flow/data/data_type.hpp>
+#include <weir/flow/data/internal/buffers.hpp>
 #include <weir/flow/data/value.hpp>
 
 namespace weir::flow::data {
 
 /// Memory of values that are all written before they are read: making room writes nothing there.
 template <class T>
-struct Unwritten : std::allocator<T> {
+struct Unwritten {
+  using value_type = T;
+
+  Unwritten() = default;
   template <class Other>
-  struct rebind {
-    using other = Unwritten<Other>;
-  };
+  Unwritten(const Unwritten<Other>&) noexcept {}
+
+  T* allocate(std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T))
+      throw std::bad_array_new_length();
+    return static_cast<T*>(internal::take_buffer(count * sizeof(T)));
+  }
+  void deallocate(T* values, std::size_t count) noexcept {
+    internal::give_buffer(values, count * sizeof(T));
+  }
   template <class Made, class... Arguments>
   void construct(Made* place, Arguments&&... arguments) {
     if constexpr (sizeof...(Arguments) == 0) {
@@ -32,6 +44,8 @@ struct Unwritten : std::allocator<T> {
       ::new (static_cast<void*>(place)) Made(std::forward<Arguments>(arguments)...);
     }
   }
+
+  friend bool operator==(const Unwritten&, const Unwritten&) noexcept { return true; }
 };
 template <class T>
 using Values = std::vector<T, Unwritten<T>>;

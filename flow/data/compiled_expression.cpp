@@ -240,8 +240,7 @@ CompiledExpression::Evaluation CompiledExpression::evaluate(std::span<const Colu
   return evaluation;
 }
 
-void select_true(const CompiledExpression::Evaluation& evaluation,
-                 std::vector<std::uint32_t>& rows) {
+void select_true(const CompiledExpression::Evaluation& evaluation, Values<std::uint32_t>& rows) {
   const std::span<const std::uint8_t> values = evaluation.column->values<std::uint8_t>();
   rows.resize(values.size());
   const std::uint8_t* const are_true = values.data();

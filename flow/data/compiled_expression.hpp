@@ -43,7 +43,6 @@ class CompiledExpression {
 };
 
 /// For a filter: the rows for which a condition is true, neither false nor null nor an error.
-void select_true(const CompiledExpression::Evaluation& evaluation,
-                 std::vector<std::uint32_t>& rows);
+void select_true(const CompiledExpression::Evaluation& evaluation, Values<std::uint32_t>& rows);
 
 }  // namespace weir::flow::data

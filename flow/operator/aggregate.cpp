@@ -252,7 +252,7 @@ class AggregateOperator final : public Operator {
   std::vector<std::string*> states_;
   // By row of the output:
   std::vector<internal::OutputRow> output_;
-  std::vector<data::Weight> weights_;
+  data::Weights weights_;
   std::vector<std::uint32_t> taken_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <vector>
 
 namespace weir::flow::data::internal {
 namespace {
@@ -33,7 +32,7 @@ class Places {
 
  private:
   std::size_t bits_;
-  std::vector<std::uint32_t> rows_;
+  Values<std::uint32_t> rows_;
 };
 
 /// Finds the first row equal to another one, of those that it was asked for.
@@ -85,22 +84,50 @@ Values<std::uint32_t> give_places(std::span<const std::uint64_t> codes, Places& 
   return late;
 }
 
+/// Few of many rows, in order.
+class RowSet {
+ public:
+  explicit RowSet(std::size_t rows) : words_((rows + bits - 1) / bits, 0) {}
+
+  void add(std::uint32_t row) noexcept { words_[row / bits] |= std::uint64_t{1} << row % bits; }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::size_t word = 0; word < words_.size(); ++word) {
+      for (std::uint64_t left = words_[word]; left != 0; left &= left - 1)
+        visit(static_cast<std::uint32_t>(word * bits) +
+              static_cast<std::uint32_t>(std::countr_zero(left)));
+    }
+  }
+
+ private:
+  static constexpr std::size_t bits = 64;
+  Values<std::uint64_t> words_;
+};
+
 }  // namespace
 
-bool sum_equal_rows(const RowCodes& rows, std::span<Weight> weights) {
+std::optional<Values<std::uint32_t>> sum_equal_rows(const RowCodes& rows,
+                                                    std::span<Weight> weights) {
   // Most rows get a place of their own, and nothing else has to be known of them.
   Places owners(rows.codes.size() * 2);
   const Values<std::uint32_t> late = give_places(rows.codes, owners);
   FirstRows first(rows, late.size());
+  RowSet changed(rows.codes.size());
   for (const std::uint32_t row : late) {
     const std::uint32_t owner = owners[owners.of(rows.codes[row])];
     const std::uint32_t same = first.are_equal(owner, row) ? owner : first.first_like(row);
-    if (first.has_given_up()) return false;
+    if (first.has_given_up()) return std::nullopt;
     if (same == row) continue;
     weights[same] += weights[row];
     weights[row] = 0;
+    changed.add(same);
+    changed.add(row);
   }
-  return true;
+  Values<std::uint32_t> zero;
+  changed.for_each([&](std::uint32_t row) {
+    if (weights[row] == 0) zero.push_back(row);
+  });
+  return zero;
 }
 
 }  // namespace weir::flow::data::internal

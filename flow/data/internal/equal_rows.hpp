@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <weir/flow/data/change_batch.hpp>
@@ -17,8 +18,10 @@ struct RowCodes {
   std::size_t alike_max;
 };
 
-/// Adds the weights of equal rows at the first of them, and leaves zero at the others. False if too
-/// many are alike: then `weights` are of no use any more.
-bool sum_equal_rows(const RowCodes& rows, std::span<Weight> weights);
+/// Adds the weights of equal rows at the first of them, and leaves zero at the others. Gives the
+/// rows whose weight became zero, in order; none if too many are alike: then `weights` are of no
+/// use any more.
+std::optional<Values<std::uint32_t>> sum_equal_rows(const RowCodes& rows,
+                                                    std::span<Weight> weights);
 
 }  // namespace weir::flow::data::internal

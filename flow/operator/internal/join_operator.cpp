@@ -212,7 +212,7 @@ Result<> JoinOperator::flush(Output& out) {
 
 Result<> JoinOperator::flush_pairs(Output& out) {
   if (pair_rows_.empty()) return {};
-  std::vector<data::Weight> weights(pair_rows_.size());
+  data::Weights weights(pair_rows_.size());
   for (std::size_t pair = 0; pair < weights.size(); ++pair)
     weights[pair] = pair_weights_[pair] * batch_->weights()[pair_rows_[pair]];
   items_ = pair_items_;

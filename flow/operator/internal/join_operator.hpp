@@ -126,9 +126,9 @@ class JoinOperator final : public Operator {
   std::vector<std::uint32_t> pair_changes_;  // with a condition only
   // Rows that appear by themselves, and their weights in the result.
   std::vector<std::uint32_t> own_rows_;
-  std::vector<data::Weight> own_weights_;
+  data::Weights own_weights_;
   std::vector<std::string_view> other_items_;
-  std::vector<data::Weight> other_weights_;
+  data::Weights other_weights_;
   std::string value_;
 };
 

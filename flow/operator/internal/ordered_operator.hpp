@@ -84,7 +84,7 @@ class OrderedOperator final : public Operator {
   std::vector<Part> before_;
   std::vector<Part> after_;
   std::vector<std::string_view> given_;
-  std::vector<data::Weight> given_weights_;
+  data::Weights given_weights_;
   std::vector<data::Weight> given_numbers_;
   std::string value_;
 };

@@ -97,8 +97,8 @@ Result<Condition> Condition::make(const data::Expression& condition, const data:
   return Condition(*std::move(compiled), std::move(text));
 }
 
-Result<std::vector<std::uint32_t>> Condition::select(const data::ChangeBatch& batch,
-                                                     Output& out) const {
+Result<data::Values<std::uint32_t>> Condition::select(const data::ChangeBatch& batch,
+                                                      Output& out) const {
   const auto evaluation = expression_.evaluate(batch);
   if (!evaluation.errors.empty()) {
     if (out.row_error_policy() == RowErrorPolicy::fail)
@@ -106,7 +106,7 @@ Result<std::vector<std::uint32_t>> Condition::select(const data::ChangeBatch& ba
     out.add_row_errors(evaluation.errors.size(),
                        [&] { return row_error(text_, batch, evaluation.errors.front()); });
   }
-  std::vector<std::uint32_t> rows;
+  data::Values<std::uint32_t> rows;
   select_true(evaluation, rows);
   return rows;
 }

@@ -42,7 +42,7 @@ class Condition {
                                 const Library& library);
 
   /// The rows for which it is true, in order.
-  Result<std::vector<std::uint32_t>> select(const data::ChangeBatch& batch, Output& out) const;
+  Result<data::Values<std::uint32_t>> select(const data::ChangeBatch& batch, Output& out) const;
 
  private:
   explicit Condition(data::CompiledExpression expression, std::string text)

@@ -251,9 +251,9 @@ TEST(FunctionRegistry, CallsFunctionsOfTheUser) {
 TEST(CompiledExpression, SelectsRowsForWhichAConditionIsTrue) {
   const ChangeBatch batch = sample();
   const auto compiled = CompiledExpression::compile(col("i") >= 7, *batch.schema()).value();
-  std::vector<std::uint32_t> rows;
+  Values<std::uint32_t> rows;
   select_true(compiled.evaluate(batch), rows);
-  EXPECT_EQ(rows, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(rows, (Values<std::uint32_t>{0, 1}));
 }
 
 TEST(CompiledExpression, EvaluatesNoRows) {

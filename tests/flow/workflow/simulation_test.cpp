@@ -1,6 +1,7 @@
-// Workers that fail, forget what they have claimed or come too late, crashes of the whole process
-// at any point with what was not synced partly lost, disks that fail: every execution ends exactly
-// once, nobody's lease is used by two, and what was answered stays true.
+// Workers that fail, forget what they have claimed, come too late or use a claim twice, crashes of
+// the whole process at any point with what was not synced partly lost, disks that fail, clocks that
+// jump: every execution ends exactly once, nobody's lease is used by two, and what was answered
+// stays true.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,9 +34,19 @@ struct Ledger {
   std::vector<WorkflowId> workflows;
   std::vector<std::pair<ExecutionId, std::string>>
       sent;  // signals that were answered, by their ids
+
+  /// Whether a worker was given the same execution after whoever has `handle`.
+  bool is_overtaken(const Handle& handle) const {
+    const auto later = epochs.upper_bound({handle.execution, handle.epoch});
+    return later != epochs.end() && later->first == handle.execution;
+  }
 };
 
 struct Work {};
+/// A claim that somebody else has, too.
+struct Again {
+  Claimed claim;
+};
 
 /// Makes executions and graphs of them.
 class Maker final : public Actor<Work> {
@@ -102,7 +113,7 @@ class Maker final : public Actor<Work> {
 };
 
 /// Does what it claims, badly.
-class Hand final : public Actor<Work> {
+class Hand final : public Actor<Work, Again> {
  public:
   Hand(const Engine* engine, Ledger* ledger, bool is_honest)
       : engine_(engine), ledger_(ledger), is_honest_(is_honest) {}
@@ -118,21 +129,24 @@ class Hand final : public Actor<Work> {
       }
     }
   }
+  Task<> on(Again again) { static_cast<void>(co_await treat(std::move(again.claim))); }
 
  private:
   Task<bool> treat(Claimed claim) {
     const std::uint64_t choice = is_honest_ ? 9 : random() % 10;
     if (choice == 0) co_return true;  // forgotten
     if (choice <= 2) static_cast<void>(co_await sleep_for(Duration(random() % 60'000'000)));
-    if (choice == 3) co_return lives(co_await engine_->fail(claim.handle, {"bad luck"}));
+    if (choice == 3)
+      co_return lives(co_await use(claim, engine_->fail(claim.handle, {"bad luck"})));
     if (choice == 4) {
-      co_return lives(
-          co_await engine_->delay(claim.handle, claim.expires_at + std::chrono::milliseconds(5)));
+      const Time until = claim.expires_at + std::chrono::milliseconds(5);
+      co_return lives(co_await use(claim, engine_->delay(claim.handle, until)));
     }
-    if (choice == 5) static_cast<void>(co_await engine_->renew(claim.handle, 30ms));
+    if (choice == 5) static_cast<void>(co_await use(claim, engine_->renew(claim.handle, 30ms)));
     if (choice == 6) co_return co_await let_wait(std::move(claim));
+    if (choice == 7) system().spawn<Hand>(engine_, ledger_, false).send<Again>(claim);
     const std::string result = "by epoch " + std::to_string(claim.handle.epoch);
-    auto completed = co_await engine_->complete(claim.handle, result);
+    auto completed = co_await use(claim, engine_->complete(claim.handle, result));
     if (completed) {
       const bool is_first = ledger_->completed.emplace(claim.handle.execution, result).second;
       EXPECT_TRUE(is_first) << to_string(claim.handle.execution) << " completed twice";
@@ -147,7 +161,7 @@ class Hand final : public Actor<Work> {
                            .key = "wait",
                            .timeout = std::chrono::milliseconds(10 + random() % 50),
                            .on_timeout = static_cast<OnTimeout>(1 + random() % 5)};
-    auto waits = co_await engine_->suspend(claim.handle, request);
+    auto waits = co_await use(claim, engine_->suspend(claim.handle, request));
     if (!waits) co_return lives(waits);
     if (waits->resumed) co_return lives(co_await engine_->complete(claim.handle, "waited"));
     if (random() % 2 == 0 && !co_await send(id, "a")) co_return false;
@@ -158,6 +172,16 @@ class Hand final : public Actor<Work> {
     auto sent = co_await engine_->approve({id, waitpoint, signal_id, signal_id});
     if (sent) ledger_->sent.emplace_back(id, signal_id);
     co_return lives(sent);
+  }
+  /// I19: what was given to somebody else later is nobody's right any more.
+  template <class T>
+  Task<Result<T>> use(const Claimed& claim, Task<Result<T>> call) {
+    const Handle handle = claim.handle;
+    const bool is_overtaken = ledger_->is_overtaken(handle);
+    auto answer = co_await std::move(call);
+    EXPECT_FALSE(answer && is_overtaken)
+        << to_string(handle.execution) << " with epoch " << handle.epoch;
+    co_return answer;
   }
   template <class T>
   static bool lives(const Result<T>& result) {
@@ -245,8 +269,14 @@ class Scenario {
     const Rate rate{.count = 2000, .per = 1s, .burst = 3};
     static_cast<void>(simulation_.run(engine_->set_limit("key:*", 1 + pick(3), rate)));
   }
+  /// By which the clock is wrong when it starts again. Less is caught up with at the end.
+  Duration jump() {
+    if (pick(4) == 0) return -std::chrono::milliseconds(pick(10'000));
+    if (pick(4) == 0) return std::chrono::seconds(pick(3'600));
+    return {};
+  }
   void crash() {
-    options_.opened_at = store_->time();
+    options_.opened_at = store_->time() + jump();
     const std::size_t unsynced = options_.disk->unsynced();
     options_.disk->crash(simulation_.random() % (unsynced + 1));
     options_.disk->repair();

@@ -37,6 +37,8 @@ class Backend {
   virtual void reopen(EngineOptions options) = 0;
   /// Of what was not answered, so much survives.
   virtual void crash(std::size_t survivors) = 0;
+  /// Whether that is the test's to say; elsewhere it is the server's.
+  virtual bool lets_some_survive() const { return false; }
   /// The process is gone without a word, and another one opens what is there; the store stays.
   virtual void vanish() = 0;
   /// The `nth` commit from now fails, and with it all that follow, until it crashes.

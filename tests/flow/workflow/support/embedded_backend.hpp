@@ -31,6 +31,7 @@ class EmbeddedBackend final : public Backend {
   void open(EngineOptions options) override;
   void reopen(EngineOptions options) override;
   void crash(std::size_t survivors) override;
+  bool lets_some_survive() const override { return true; }
   void vanish() override { crash(0); }
   void fail_commit(std::uint64_t nth) override;
   bool has_failed() override;

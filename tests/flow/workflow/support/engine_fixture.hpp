@@ -38,6 +38,7 @@ class EngineTest : public ::testing::Test {
   void give_way() { backend_->give_way(); }
   void reopen(EngineOptions options = {}) { backend_->reopen(options); }
   void crash(std::size_t survivors = 0) { backend_->crash(survivors); }
+  bool lets_some_survive() { return backend_->lets_some_survive(); }
   void vanish() { backend_->vanish(); }
   void fail_commit(std::uint64_t nth) { backend_->fail_commit(nth); }
   bool has_failed() { return backend_->has_failed(); }

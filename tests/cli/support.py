@@ -160,13 +160,16 @@ class Fake:
         self.server.server_close()
 
 
+def post(url, path, body):
+    request = urllib.request.Request(f"{url}/api/v1/{path}", json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
 def write(url, *operations):
     """Commits them, and gives the version."""
-    request = urllib.request.Request(
-        f"{url}/api/v1/transactions", json.dumps({"operations": operations}).encode(),
-        {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["version"]
+    return post(url, "transactions", {"operations": operations})["version"]
 
 
 def order(number, product="cup", state="new"):

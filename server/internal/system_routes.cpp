@@ -81,16 +81,29 @@ Task<Response> list_savepoints(const Call* call) {
   co_return Response::json(std::move(text));
 }
 
+/// What the store says names its directory, which is nobody's business outside.
+Problem savepoint_problem(const Error& error, const std::string& name) {
+  Problem problem = problem_of(error);
+  if (problem.code == "not_found") problem.detail = "there is no savepoint '" + name + "'";
+  if (problem.code == "already_exists")
+    problem.detail = "there is a savepoint '" + name + "' already";
+  return problem;
+}
+
 Task<Response> make_savepoint(const Call* call) {
-  WEIR_CO_TRY(made, co_await call->core->store->make_savepoint(call->parameter("savepoint")));
+  const std::string name = call->parameter("savepoint");
+  auto made = co_await call->core->store->make_savepoint(name);
+  if (!made) co_return savepoint_problem(made.error(), name);
   std::string text;
   JsonWriter json(&text);
-  write_savepoint(json, made);
+  write_savepoint(json, *made);
   co_return Response::json(std::move(text));
 }
 
 Task<Response> remove_savepoint(const Call* call) {
-  WEIR_CO_TRY_VOID(co_await call->core->store->remove_savepoint(call->parameter("savepoint")));
+  const std::string name = call->parameter("savepoint");
+  const auto removed = co_await call->core->store->remove_savepoint(name);
+  if (!removed) co_return savepoint_problem(removed.error(), name);
   Response response;
   response.status = 204;
   co_return response;

@@ -20,7 +20,8 @@ Task<Response> readiness(const Call* call) {
   if (call->core->is_draining.load(std::memory_order_relaxed)) {
     co_return Problem{.status = 503, .code = "stopping", .detail = "the server is about to stop"};
   }
-  // A store that is closed, or whose disk has failed, reads nothing.
+  // What was read before may be in memory when the disk has failed, so reading alone does not tell.
+  WEIR_CO_TRY_VOID(call->core->store->check_open());
   WEIR_CO_TRY_VOID(co_await call->core->store->spaces());
   co_return Response::json(R"({"status":"ready"})");
 }
@@ -167,7 +168,8 @@ std::vector<Route> system_routes() {
           {.method = "GET",
            .path = "/readyz",
            .operation = "get_readiness",
-           .summary = "Whether requests should be sent here: not while it stops.",
+           .summary = "Whether requests should be sent here: not while it stops, nor when its "
+                      "store has failed.",
            .role = std::nullopt,
            .response = "Status",
            .handle = &readiness},

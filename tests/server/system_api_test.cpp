@@ -1,4 +1,4 @@
-// The process over HTTP: its savepoints and its actors.
+// The process over HTTP: its savepoints, whether it is ready, its actors.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,8 @@
 
 #include <weir/runtime/phase.hpp>
 #include <weir/runtime/sleep.hpp>
+#include <weir/storage/engine/simulated_disk.hpp>
+#include <weir/storage/errc.hpp>
 #include <weir/tests/server/support/gateway_fixture.hpp>
 #include <weir/tests/storage/support/temporary_directory.hpp>
 
@@ -17,6 +19,7 @@ namespace weir::server {
 namespace {
 
 using namespace std::chrono_literals;
+using test::Client;
 using test::Reply;
 using test::text_at;
 using test::text_of;
@@ -63,6 +66,26 @@ TEST_F(Savepoints, AreRefusedWithoutTellingWhereTheStoreIs) {
     EXPECT_EQ(outside.status, 400) << outside.body;
     EXPECT_EQ(text_of(outside, "code"), "invalid_argument") << method;
   }
+}
+
+TEST(Readiness, IsLostWhenTheDiskFailsAndTheProcessIsStillWell) {
+  ActorSystem system;
+  const auto disk = std::make_shared<storage::engine::SimulatedDisk>();
+  auto store = storage::Store::open(system, {.disk = disk}).value();
+  auto database = system.run(flow::view::Database::open(&store)).value();
+  const Gateway gateway = Gateway::start({&store, &database}, {.port = 0}).value();
+  const auto get = [&](const char* target) { return Client(gateway.port()).get(target); };
+  EXPECT_EQ(get("/readyz").status, 200);
+
+  disk->fail_sync(1, Error(storage::Errc::io_error, "/var/lib/shop: the cable is loose"));
+  const auto schema = std::make_shared<const flow::data::Schema>(
+      flow::data::Schema::make({{"line", flow::data::Kind::text, false}}).value());
+  EXPECT_FALSE(system.run(database.create_ring_buffer("lines", schema, 2)));
+  const Reply reply = get("/readyz");
+  EXPECT_EQ(reply.status, 503) << reply.body;
+  EXPECT_EQ(text_of(reply, "code"), "storage_failed");
+  EXPECT_EQ(reply.body.find("/var"), std::string::npos) << reply.body;
+  EXPECT_EQ(get("/healthz").status, 200);
 }
 
 enum class DeskPhase { closed, open };

@@ -1,5 +1,6 @@
 // The program `weir`: see docs/cli.md.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -27,6 +28,12 @@ int fail(const Error& error, bool is_json) {
   return code;
 }
 
+/// For when the words make no command: who reads the answer is known all the same.
+bool asks_for_json(const std::vector<std::string>& words) {
+  const auto end = std::ranges::find(words, "--");
+  return std::ranges::find(words.begin(), end, "--json") != end;
+}
+
 int run(const std::vector<std::string>& words) {
   if (words.size() >= 2 && words[0] == "__complete") {
     std::fputs(complete_words({words.begin() + 2, words.end()}).c_str(), stdout);
@@ -37,7 +44,7 @@ int run(const std::vector<std::string>& words) {
     std::fputs(invocation.error().detail().c_str(), stdout);
     return 0;
   }
-  if (!invocation) return fail(invocation.error(), false);
+  if (!invocation) return fail(invocation.error(), asks_for_json(words));
   Output output(invocation->is_json);
   const Result<> done = invocation->run(output);
   output.flush();

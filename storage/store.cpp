@@ -156,6 +156,11 @@ Task<Result<std::vector<SpaceInfo>>> Store::spaces() const {
 
 Version Store::version() const noexcept { return core_->newest(); }
 
+Result<> Store::check_open() const {
+  if (auto end = core_->end()) return *std::move(end);
+  return {};
+}
+
 Transaction Store::begin() const { return Transaction(internal::pin_newest(core_)); }
 
 ReadTransaction Store::read() const { return ReadTransaction(internal::pin_newest(core_)); }

@@ -67,6 +67,9 @@ class Store {
 
   /// The newest version that may be read.
   Version version() const noexcept;
+  /// Why nothing more is committed, if so: it was closed, or a write or sync has failed. What is
+  /// there may be readable even then.
+  Result<> check_open() const;
   /// A read-write transaction at the newest version.
   Transaction begin() const;
   /// Reads the newest version.

@@ -20,7 +20,8 @@ Task<Response> readiness(const Call* call) {
   if (call->core->is_draining.load(std::memory_order_relaxed)) {
     co_return Problem{.status = 503, .code = "stopping", .detail = "the server is about to stop"};
   }
-  // A store that is closed, or whose disk has failed, reads nothing.
+  // What was read before may be in memory when the disk has failed, so reading alone does not tell.
+  WEIR_CO_TRY_VOID(call->core->store->check_open());
   WEIR_CO_TRY_VOID(co_await call->core->store->spaces());
   co_return Response::json(R"({"status":"ready"})");
 }
@@ -81,16 +82,29 @@ Task<Response> list_savepoints(const Call* call) {
   co_return Response::json(std::move(text));
 }
 
+/// What the store says names its directory, which is nobody's business outside.
+Problem savepoint_problem(const Error& error, const std::string& name) {
+  Problem problem = problem_of(error);
+  if (problem.code == "not_found") problem.detail = "there is no savepoint '" + name + "'";
+  if (problem.code == "already_exists")
+    problem.detail = "there is a savepoint '" + name + "' already";
+  return problem;
+}
+
 Task<Response> make_savepoint(const Call* call) {
-  WEIR_CO_TRY(made, co_await call->core->store->make_savepoint(call->parameter("savepoint")));
+  const std::string name = call->parameter("savepoint");
+  auto made = co_await call->core->store->make_savepoint(name);
+  if (!made) co_return savepoint_problem(made.error(), name);
   std::string text;
   JsonWriter json(&text);
-  write_savepoint(json, made);
+  write_savepoint(json, *made);
   co_return Response::json(std::move(text));
 }
 
 Task<Response> remove_savepoint(const Call* call) {
-  WEIR_CO_TRY_VOID(co_await call->core->store->remove_savepoint(call->parameter("savepoint")));
+  const std::string name = call->parameter("savepoint");
+  const auto removed = co_await call->core->store->remove_savepoint(name);
+  if (!removed) co_return savepoint_problem(removed.error(), name);
   Response response;
   response.status = 204;
   co_return response;
@@ -154,7 +168,8 @@ std::vector<Route> system_routes() {
           {.method = "GET",
            .path = "/readyz",
            .operation = "get_readiness",
-           .summary = "Whether requests should be sent here: not while it stops.",
+           .summary = "Whether requests should be sent here: not while it stops, nor when its "
+                      "store has failed.",
            .role = std::nullopt,
            .response = "Status",
            .handle = &readiness},

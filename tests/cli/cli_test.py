@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from support import Fake, Served, Terminal, Weir, expect, order, write
+from support import Fake, Served, Terminal, Weir, expect, order, post, write
 
 UNKNOWN_PATH = json.dumps({"status": 404, "code": "unknown_path", "detail": "there is no such path"})
 
@@ -65,6 +65,30 @@ def inspection(program, directory):
 
         expect("up" in weir.text("top", "--interval", "0.1").splitlines()[0], "no uptime")
         expect(weir.json("top", "--interval", "0.1").keys() == {"overview", "flows", "actors"}, "not all")
+
+
+def workflows(program, directory):
+    """One of them is shown with its executions, each behind those that it waits for."""
+    with Served(program, os.path.join(directory, "store")) as weir:
+        made = post(weir.environment["WEIR_URL"], "workflows", {
+            "kind": "delivery",
+            "executions": [{"kind": "pack"}, {"kind": "weigh"}, {"kind": "send"}],
+            "edges": [{"upstream": 0, "downstream": 2, "input": "parcel"},
+                      {"upstream": 1, "downstream": 2, "input": "grams"}]})
+        told = weir.json("workflows", made["id"])
+        expect(told["workflow"]["kind"] == "delivery", "another one", str(told))
+        kinds = {node["id"]: node["kind"] for node in told["graph"]["nodes"]}
+        edges = {(kinds[edge["upstream"]], kinds[edge["downstream"]]) for edge in told["graph"]["edges"]}
+        expect(edges == {("pack", "send"), ("weigh", "send")}, "other edges", str(told))
+
+        text = weir.text("workflows", made["id"])
+        expect(re.search(r"^kind +delivery$", text, re.M), "no fields", text)
+        upstream = {kinds[id]: re.search(rf"^{re.escape(id)} +{kinds[id]} +\w+ *(.*)$", text, re.M)
+                    for id in kinds}
+        expect(all(upstream.values()), "not all executions", text)
+        expect(set(upstream["send"][1].split(", ")) == {id for id in kinds if kinds[id] != "send"}
+               and not upstream["pack"][1] and not upstream["weigh"][1], "not behind them", text)
+        weir.refused(5, "workflow", "workflows", made["id"][:-4] + "0000")
 
 
 def rows(program, directory):
@@ -396,7 +420,7 @@ def demo(program, directory):
 
 CHECKS = {check.__name__: check
           for check in (inspection, rows, log, refusals, tokens, copies, corruption, serving, top, completion,
-                        demo)}
+                        demo, workflows)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

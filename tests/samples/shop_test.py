@@ -75,6 +75,24 @@ def report(program, directory):
     expect(there_at_last == there_then and made_at_last == 0, "nobody came, and yet", text)
 
 
+def wrong(program, directory):
+    """A charge for an order that nobody made is found, and ends in another exit code."""
+    shop = Shop(program, directory, "--report")
+    shop.wait_for(r"gateway at http")
+    charge = {"op": "insert", "table": "ledger",
+              "row": {"order": 7_000_007, "entry": "charge", "receipt": 1, "cents": 480, "courier": ""}}
+    request = urllib.request.Request(
+        shop.lines[-1].split()[-1] + "/api/v1/transactions",
+        json.dumps({"operations": [charge]}).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        expect(answer.status == 200, "not written")
+    shop.wait_for("checkouts: [1-9]")
+    code = shop.end(signal.SIGINT)
+    expect(code == 1 and re.search(r"WRONG +charge: ", shop.text) and RIGHT not in shop.text,
+           f"exit code {code}", shop.text + shop.errors)
+    expect(len(re.findall(r"WRONG +\w+: ", shop.text)) == 1, "more is wrong", shop.text)
+
+
 def kill(program, directory):
     """Whenever it is killed, the next one has lost nothing and does nothing twice."""
     for lines in range(6):
@@ -211,6 +229,26 @@ def names_above(trace, span):
     return names
 
 
+def view_of(span):
+    """That was computed in it, if any was."""
+    return next((attribute["value"]["stringValue"] for attribute in span.get("attributes", ())
+                 if attribute["key"] == "flow.view"), None)
+
+
+def expect_whole(trace):
+    """What a visit that was paid for has led to; gives the views that were computed in its trace."""
+    spans = [(span, names_above(trace, span)) for span in trace.values()]
+    names = [span["name"] for span, _ in spans]
+    for step in ("workflow.step.charge", "workflow.step.ship"):
+        expect(names.count(step) == 1, f"{step}: not once", str(names))
+    expect("workflow.attempt.offer" in names, "no offer", str(names))
+    in_commit = [(span["name"], view_of(span)) for span, above in spans
+                 if above[:1] == ["flow.transactional.commit"]]
+    expect(("weir::storage::internal::Commit", None) in in_commit, "no commit", str(in_commit))
+    expect(("flow.worker.process", "paid") in in_commit, "no view in it", str(in_commit))
+    return {view_of(span) for span, _ in spans} - {None}
+
+
 def traces(program, directory):
     """The trace of a visit has its commit, its views, its checkout and each step, whatever is in between."""
     environment = dict(os.environ, OTEL_TRACES_EXPORTER="otlp_file")
@@ -219,6 +257,7 @@ def traces(program, directory):
     expect(done.returncode == 0 and RIGHT in done.stdout, f"exit code {done.returncode}",
            done.stderr)
     shipped = 0
+    views = set()
     for trace in spans_of(done.stdout).values():
         for span in trace.values():
             if not span["name"].startswith(("workflow.step.", "workflow.attempt.")):
@@ -228,12 +267,16 @@ def traces(program, directory):
             shipped += span["name"] == "workflow.step.ship"
             if span["name"] != "workflow.attempt.checkout":
                 expect("workflow.attempt.checkout" in above, span["name"], str(above))
+        if any(span["name"] == "workflow.step.ship" for span in trace.values()):
+            views |= expect_whole(trace)
+    # Commits that are dealt with together are in the trace of the first of them.
+    expect(views >= {"paid", "revenue", "top_products", "stock", "totals"}, "views are missing", str(views))
     ships = re.search(r"right +ship: (\d+)$", done.stdout, re.MULTILINE)
     expect(shipped > 0 and shipped == int(ships[1]), f"{shipped} traced, {ships[1]} done")
 
 
 CHECKS = {check.__name__: check
-          for check in (report, kill, interrupt, gateway, terminal, refusals, traces)}
+          for check in (report, wrong, kill, interrupt, gateway, terminal, refusals, traces)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <weir/tests/server/support/gateway_fixture.hpp>
+#include <weir/tests/server/support/websocket_client.hpp>
 
 namespace weir::server {
 namespace {
@@ -24,6 +25,7 @@ struct BadRequest {
   std::string bytes;
   int status;
   std::string code;
+  std::string place = {};  // what the detail names, if the request has it
 };
 
 std::string get_line(const std::string& target) {
@@ -41,8 +43,8 @@ std::vector<BadRequest> bad_requests() {
       {"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n", 400, "malformed_request"},
       {std::string("GET /\0 HTTP/1.1\r\n\r\n", 19), 400, "malformed_request"},
       {"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n", 505, "bad_http_version"},
-      {"GET / HTTP/1.1\r\n\r\n", 400, "no_host"},
-      {"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400, "no_host"},
+      {"GET / HTTP/1.1\r\n\r\n", 400, "no_host", "Host"},
+      {"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400, "no_host", "Host"},
       // Lengths that lie, the way requests are smuggled.
       {post + "Content-Length: -1\r\n\r\n", 400, "malformed_request"},
       {post + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400, "malformed_request"},
@@ -50,42 +52,44 @@ std::vector<BadRequest> bad_requests() {
        "malformed_request"},
       {post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "malformed_request"},
       // Too much of everything.
-      {"GET /" + long_text + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 431, "header_too_large"},
-      {"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + long_text + "\r\n\r\n", 431,
-       "header_too_large"},
-      {post + "Content-Length: 65537\r\n\r\n", 413, "body_too_large"},
+      {"GET /" + long_text + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 431, "header_too_large",
+       "4096"},
+      {"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + long_text + "\r\n\r\n", 431, "header_too_large",
+       "4096"},
+      {post + "Content-Length: 65537\r\n\r\n", 413, "body_too_large", "65536"},
       {post + "Content-Length: 99999999999999999999999\r\n\r\n", 400, "malformed_request"},
       {post + "Transfer-Encoding: chunked\r\n\r\nfffff\r\n" + std::string(65'536, 'x'), 413,
-       "body_too_large"},
+       "body_too_large", "65536"},
       // Paths.
       {get_line("/api/v1/../../etc/passwd"), 404, "unknown_path"},
       {get_line("/api/v1/tables/../tables"), 404, "unknown_path"},
       {get_line("//api/v1/tables"), 404, "unknown_path"},
       {get_line("/api/v1/tables/"), 404, "unknown_path"},
       {get_line("/api/v1/t%61bles"), 404, "unknown_path"},
-      {get_line("/api/v1/tables/%2e%2e"), 404, "unknown_relation"},
-      {get_line("/api/v1/tables/%2fetc%2fpasswd"), 404, "unknown_relation"},
+      {get_line("/api/v1/tables/%2e%2e"), 404, "unknown_relation", "'..'"},
+      {get_line("/api/v1/tables/%2fetc%2fpasswd"), 404, "unknown_relation", "'/etc/passwd'"},
       {get_line("/api/v1/tables/a%00b"), 404, "unknown_relation"},
-      {get_line("/api/v1/tables/%ff"), 400, "malformed_target"},
-      {get_line("/api/v1/tables/%4"), 400, "malformed_target"},
-      {get_line("/api/v1/tables/%zz"), 400, "malformed_target"},
-      {get_line("/api/v1/tables#x"), 400, "malformed_target"},
-      {get_line("api/v1/tables"), 400, "malformed_target"},
-      {get_line("/api/v1/savepoints/..%2f..%2fx"), 405, "wrong_method"},
+      {get_line("/api/v1/tables/%ff"), 400, "malformed_target", "a part of the path"},
+      {get_line("/api/v1/tables/%4"), 400, "malformed_target", "a part of the path"},
+      {get_line("/api/v1/tables/%zz"), 400, "malformed_target", "a part of the path"},
+      {get_line("/api/v1/tables#x"), 400, "malformed_target", "fragment"},
+      {get_line("api/v1/tables"), 400, "malformed_target", "begins with /"},
+      {get_line("/api/v1/savepoints/..%2f..%2fx"), 405, "wrong_method", "PUT"},
       // Queries.
-      {get_line("/api/v1/tables?x=1"), 400, "unknown_parameter"},
-      {get_line("/api/v1/log?limit=1&limit=2"), 400, "duplicate_parameter"},
-      {get_line("/api/v1/log?limit=1e3"), 400, "invalid_parameter"},
-      {get_line("/api/v1/log?limit=-1"), 400, "invalid_parameter"},
-      {get_line("/api/v1/log?after=99999999999999999999"), 400, "invalid_parameter"},
-      {get_line("/api/v1/log?wait=999999999"), 400, "invalid_parameter"},
-      {get_line("/api/v1/log?after=%f"), 400, "malformed_target"},
+      {get_line("/api/v1/tables?x=1"), 400, "unknown_parameter", "'x'"},
+      {get_line("/api/v1/log?limit=1&limit=2"), 400, "duplicate_parameter", "'limit'"},
+      {get_line("/api/v1/log?limit=1e3"), 400, "invalid_parameter", "'limit'"},
+      {get_line("/api/v1/log?limit=-1"), 400, "invalid_parameter", "'limit'"},
+      {get_line("/api/v1/log?after=99999999999999999999"), 400, "invalid_parameter", "'after'"},
+      {get_line("/api/v1/log?wait=999999999"), 400, "invalid_parameter", "'wait'"},
+      {get_line("/api/v1/log?after=%f"), 400, "malformed_target", "a query parameter"},
       // Methods and types.
-      {"BREW /api/v1/tables HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "wrong_method"},
+      {"BREW /api/v1/tables HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "wrong_method", "GET"},
       {"GET /api/v1/tables HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}", 400,
-       "unexpected_body"},
-      {post + "Content-Length: 2\r\n\r\n{}", 415, "not_json"},
-      {post + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}", 415, "not_json"},
+       "unexpected_body", "body"},
+      {post + "Content-Length: 2\r\n\r\n{}", 415, "not_json", "Content-Type"},
+      {post + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}", 415, "not_json",
+       "Content-Type"},
   };
 }
 
@@ -96,6 +100,7 @@ TEST_F(BadInput, EveryBadRequestGetsItsProblem) {
     const Reply reply = client->receive();
     EXPECT_EQ(reply.status, bad.status) << bad.bytes.substr(0, 100) << "\n" << reply.body;
     EXPECT_EQ(text_of(reply, "code"), bad.code) << bad.bytes.substr(0, 100);
+    EXPECT_NE(text_of(reply, "detail").find(bad.place), std::string::npos) << reply.body;
     EXPECT_EQ(text_of(reply, "status"), std::to_string(bad.status));
     EXPECT_EQ(text_of(reply, "type"), "urn:weir:problem:" + bad.code);
     EXPECT_EQ(reply.headers.at("content-type"), "application/problem+json");
@@ -177,6 +182,35 @@ TEST_F(BadInput, EveryBadBodyIsToldWhereItIsWrong) {
     EXPECT_EQ(text_of(reply, place), bad.place) << bad.body << "\n" << reply.body;
   }
   EXPECT_EQ(client->get("/api/v1/tables/shop.orders/rows").body.find("\"id\""), std::string::npos);
+}
+
+struct BadMessage {
+  std::string text;
+  std::string code;
+  std::string place = {};
+};
+
+TEST_F(BadInput, EveryBadMessageOfASubscriberIsToldWhatIsWrongBeforeTheClose) {
+  const std::vector<BadMessage> bad_messages = {
+      {"{", "malformed_json"},
+      {"[[[[[[[]]]]]]]", "too_deep"},
+      {"[]", "wrong_type", "object"},
+      {R"({"type":"credit"})", "missing_field", "'messages'"},
+      {R"({"type":"hello","messages":1})", "invalid_value", "credit"},
+      {R"({"type":"credit","messages":0})", "out_of_range", "from 1 to"},
+      {R"({"type":"credit","messages":"1"})", "out_of_range", "from 1 to"},
+      {R"({"type":"credit","messages":1,"more":1})", "unknown_field", "'more'"}};
+  for (const BadMessage& bad : bad_messages) {
+    test::WebSocketClient client(gateway().port(), "/api/v1/views/shop.large/subscribe");
+    ASSERT_TRUE(client.is_open()) << client.reply().body;
+    client.send_text(bad.text);
+    test::Message message = client.next();
+    while (message.type() == "snapshot") message = client.next();
+    EXPECT_EQ(message.type(), "end") << bad.text;
+    EXPECT_EQ(message.text("code"), bad.code) << bad.text;
+    EXPECT_NE(message.text("detail").find(bad.place), std::string::npos) << message.text("detail");
+  }
+  expect_well();
 }
 
 TEST_F(BadInput, UnknownFieldsAreNamed) {

@@ -140,6 +140,7 @@ std::string text_of_value(const JsonReader& value) {
   const auto scalar = value.scalar();
   if (const auto* text = std::get_if<std::string_view>(&scalar)) return std::string(*text);
   if (const auto* number = std::get_if<std::int64_t>(&scalar)) return std::to_string(*number);
+  if (const auto* number = std::get_if<double>(&scalar)) return std::to_string(*number);
   if (const auto* truth = std::get_if<bool>(&scalar)) return *truth ? "true" : "false";
   return std::string(value.kind());
 }

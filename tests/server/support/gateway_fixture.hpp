@@ -18,7 +18,8 @@
 
 namespace weir::server::test {
 
-/// A store in memory with a table and two views, and a gateway before it.
+/// A store, in memory unless options say otherwise, with a table and two views, and a gateway
+/// before it.
 ///
 ///     shop.orders (id int64, item text not null, cents int64, primary key id)
 ///     shop.large   those of 1000 cents and more
@@ -29,12 +30,15 @@ class GatewayTest : public ::testing::Test {
 
   GatewayTest() : GatewayTest(ActorSystemOptions{}) {}
   explicit GatewayTest(ActorSystemOptions options,
-                       storage::Retention retention = {.history = std::chrono::hours(1)}) {
+                       storage::Retention retention = {.history = std::chrono::hours(1)})
+      : GatewayTest(std::move(options), storage::StoreOptions{.retention = retention}) {}
+  GatewayTest(ActorSystemOptions options, storage::StoreOptions store_options,
+              flow::view::DatabaseOptions database_options = {}) {
     system_ = std::make_unique<ActorSystem>(std::move(options));
-    store_.emplace(storage::Store::open(*system_, {.retention = retention}).value());
+    store_.emplace(storage::Store::open(*system_, std::move(store_options)).value());
+    database_options.retry_backoff = std::chrono::milliseconds(1);
     database_.emplace(
-        run(flow::view::Database::open(&*store_, {.retry_backoff = std::chrono::milliseconds(1)}))
-            .value());
+        run(flow::view::Database::open(&*store_, std::move(database_options))).value());
     using flow::data::Kind;
     auto schema = std::make_shared<const flow::data::Schema>(
         flow::data::Schema::make(

@@ -23,6 +23,7 @@ FILE_LINES_MAX = 600
 LINE_COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 README_LINES_MAX = 40
+SAMPLE_LINES_MAX = 150
 
 # Each layer includes only those before it; layers in one tuple do not include each other.
 LAYERS = [
@@ -250,6 +251,10 @@ def check_samples(tree):
     for folder in sorted({os.path.dirname(path) for path, _ in tree.cpp()}):
         if folder.startswith("samples/") and f"{folder}/README.md" not in tree.files:
             yield Finding(f"{folder}/main.cpp", 1, "samples", "the sample has no README.md")
+    for path, text in tree.cpp():
+        if path.startswith("samples/") and (lines := text.count("\n")) > SAMPLE_LINES_MAX:
+            yield Finding(path, lines, "samples",
+                          f"{lines} lines, {SAMPLE_LINES_MAX} at most: people read it at once")
 
 
 def check_leftovers(tree):

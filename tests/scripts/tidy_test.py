@@ -42,7 +42,7 @@ EXAMPLES = {
         {"samples/a.cpp": function_of(70) * 2}),
     "samples": (
         {"samples/a/main.cpp": ""},
-        {"samples/a/main.cpp": "", "samples/a/README.md": "# a\n"}),
+        {"samples/a/main.cpp": "x\n" * 150, "samples/a/README.md": "# a\n"}),
     "layers": (
         {"runtime/a.cpp": "#include <weir/storage/store.hpp>\n"},
         {"storage/a.cpp": "#include <weir/runtime/task.hpp>\n#include <weir/storage/b.hpp>\n"}),
@@ -108,6 +108,10 @@ EXAMPLES = {
 
 
 class Rules(unittest.TestCase):
+    def test_a_sample_is_short(self):
+        tree = {"samples/a/main.cpp": "x\n" * 151, "samples/a/README.md": "# a\n"}
+        self.assertEqual(rules_broken_by(tree), {"samples"})
+
     def test_a_link_to_a_picture_leads_somewhere(self):
         files = {"docs/a.md": "![what it shows](a.png)\n"}
         self.assertEqual(rules_broken_by(files), {"links"})

@@ -469,6 +469,16 @@ TEST(EnvironmentOptions, NeverShowTheValueOfAHeader) {
             "name=value,name=value, percent-encoded, in printable ASCII");
 }
 
+TEST(EnvironmentOptions, BoundTheTextsOfTheResource) {
+  const std::string text(2 * Attribute::text_bytes_max, 'x');
+  const std::string kept = text.substr(0, Attribute::text_bytes_max);
+  const TelemetryOptions options =
+      options_from({{"OTEL_RESOURCE_ATTRIBUTES", "service.name=" + text + ",zone=" + text}});
+  EXPECT_EQ(options.service_name, kept);
+  EXPECT_EQ(options.resource, (Attributes{{"zone", kept}}));
+  EXPECT_EQ(options_from({{"OTEL_SERVICE_NAME", text}}).service_name, kept);
+}
+
 TEST(EnvironmentOptions, BoundTheMessageOfARefusal) {
   EXPECT_LT(refusal({{"OTEL_LOGS_EXPORTER", std::string(100'000, 'x')}}).size(), 400u);
 }

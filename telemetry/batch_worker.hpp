@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -53,8 +54,12 @@ class BatchWorker {
   /// See `BatchQueue::admits`.
   bool admits() noexcept { return queue_.admits(); }
 
-  /// True if everything pushed before has left by then.
-  bool flush(std::chrono::milliseconds within) { return thread_.flush(within); }
+  /// Has everything exported that was pushed before; `await_flush` takes the result.
+  std::uint64_t begin_flush() { return thread_.begin_flush(); }
+  /// True if all that has left by then.
+  bool await_flush(std::uint64_t round, std::chrono::milliseconds within) {
+    return thread_.await_flush(round, within);
+  }
 
   /// What still waits is exported if there is time for it. Repeating it does nothing.
   void shut_down(std::chrono::milliseconds within) {

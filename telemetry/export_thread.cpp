@@ -17,18 +17,23 @@ void ExportThread::ask_for_round() {
   changed_.notify_all();
 }
 
-bool ExportThread::flush(milliseconds within) {
-  std::unique_lock hold(mutex_);
-  const std::uint64_t wanted = ++rounds_wanted_;
+std::uint64_t ExportThread::begin_flush() {
+  const std::scoped_lock hold(mutex_);
   changed_.notify_all();
-  return changed_.wait_for(hold, within, [&] { return rounds_done_ >= wanted; });
+  return ++rounds_wanted_;
+}
+
+bool ExportThread::await_flush(std::uint64_t round, milliseconds within) {
+  std::unique_lock hold(mutex_);
+  changed_.wait_for(hold, within, [&] { return rounds_done_ >= round || ends_; });
+  return rounds_done_ >= round;
 }
 
 void ExportThread::shut_down(milliseconds within,
                              const std::function<void(milliseconds left)>& interrupt) {
   if (!thread_.joinable()) return;
   const auto end = steady_clock::now() + within;
-  flush(within);
+  if (within > milliseconds(0)) await_flush(begin_flush(), within);
   {
     const std::scoped_lock hold(mutex_);
     ends_ = true;

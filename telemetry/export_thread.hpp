@@ -21,8 +21,10 @@ class ExportThread {
 
   /// Soon, without waiting for it.
   void ask_for_round();
-  /// True if a round that began after this call has ended by then.
-  bool flush(std::chrono::milliseconds within);
+  /// Asks for a round that begins after this call, whose number it returns.
+  std::uint64_t begin_flush();
+  /// True if that round has ended by then; false at once if there are no more rounds.
+  bool await_flush(std::uint64_t round, std::chrono::milliseconds within);
   /// One more round if there is time for it, then the end. `interrupt` is called with the time that
   /// is left, and makes a round that still runs return. Repeating it does nothing.
   void shut_down(std::chrono::milliseconds within,

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -27,8 +28,12 @@ class MetricWorker {
   MetricWorker& operator=(const MetricWorker&) = delete;
   ~MetricWorker() { shut_down(std::chrono::milliseconds(0)); }
 
-  /// Exports now. False if that takes longer than allowed.
-  bool flush(std::chrono::milliseconds within) { return thread_.flush(within); }
+  /// Has everything collected and exported; `await_flush` takes the result.
+  std::uint64_t begin_flush() { return thread_.begin_flush(); }
+  /// False if that takes longer than allowed.
+  bool await_flush(std::uint64_t round, std::chrono::milliseconds within) {
+    return thread_.await_flush(round, within);
+  }
   /// Exports once more if there is time. Repeating it does nothing.
   void shut_down(std::chrono::milliseconds within) {
     thread_.shut_down(within, [this](auto left) { exporter_->shut_down(left); });

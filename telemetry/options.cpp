@@ -173,6 +173,24 @@ void apply_headers(const Variable& variable, ExportOptions& out) {
   out.headers = *std::move(headers);
 }
 
+void apply_file(const Variable& variable, bool is_used, std::string& path) {
+  if (!variable) return;
+  if (is_used && !internal::is_pem_file(variable.value)) variable.refuse(internal::pem_form);
+  path = variable.value;
+}
+
+void apply_certificates(const Environment& environment, const Signal& signal, ExportOptions& out) {
+  const bool are_used = is_otlp(out.exporter);
+  apply_file(environment.read_otlp(signal.name, "CERTIFICATE"), are_used, out.certificate);
+  const Variable certificate = environment.read_otlp(signal.name, "CLIENT_CERTIFICATE");
+  apply_file(certificate, are_used, out.client_certificate);
+  const Variable key = environment.read_otlp(signal.name, "CLIENT_KEY");
+  apply_file(key, are_used, out.client_key);
+  if (!are_used || out.client_certificate.empty() == out.client_key.empty()) return;
+  if (certificate) certificate.refuse(internal::pem_form_beside("OTEL_EXPORTER_OTLP_CLIENT_KEY"));
+  if (key) key.refuse(internal::pem_form_beside("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"));
+}
+
 void apply_transport(const Environment& environment, const Signal& signal, ExportOptions& out) {
   apply_headers(environment.read_otlp(signal.name, "HEADERS"), out);
   if (const Variable timeout = environment.read_otlp(signal.name, "TIMEOUT")) {
@@ -185,15 +203,7 @@ void apply_transport(const Environment& environment, const Signal& signal, Expor
   if (const Variable compression = environment.read_otlp(signal.name, "COMPRESSION")) {
     out.uses_gzip = internal::choice(compression, compressions);
   }
-  if (const Variable certificate = environment.read_otlp(signal.name, "CERTIFICATE")) {
-    out.certificate = certificate.value;
-  }
-  if (const Variable certificate = environment.read_otlp(signal.name, "CLIENT_CERTIFICATE")) {
-    out.client_certificate = certificate.value;
-  }
-  if (const Variable key = environment.read_otlp(signal.name, "CLIENT_KEY")) {
-    out.client_key = key.value;
-  }
+  apply_certificates(environment, signal, out);
 }
 
 void apply_signal(const Environment& environment, const Signal& signal, TelemetryOptions& options) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <weir/telemetry/batch_worker.hpp>
@@ -46,6 +48,17 @@ void report_malformed(Observer& observer) {
   for (const auto& [header, name] : headers) {
     observer.report(static_cast<double>(malformed_headers(header)), {{"weir.header", name}});
   }
+}
+
+template <class Worker>
+std::uint64_t begin_flush(const std::unique_ptr<Worker>& worker) {
+  return worker ? worker->begin_flush() : 0;
+}
+
+template <class Worker>
+bool await_flush(const std::unique_ptr<Worker>& worker, std::uint64_t round,
+                 steady_clock::time_point end) {
+  return !worker || worker->await_flush(round, time_until(end));
 }
 
 TelemetryOptions checked(TelemetryOptions options) {
@@ -167,16 +180,21 @@ ExportCounts Telemetry::span_counts() const noexcept {
 bool Telemetry::flush(milliseconds within) {
   const auto end = steady_clock::now() + within;
   logger_.report_suppressed();
-  const bool spans_left = !spans_ || spans_->flush(within);
-  const bool logs_left = !logs_ || logs_->flush(time_until(end));
-  const bool metrics_left = !metrics_ || metrics_->flush(time_until(end));
+  // All before the first wait: a collector that hangs must not take the time of the others.
+  const std::uint64_t spans = begin_flush(spans_);
+  const std::uint64_t logs = begin_flush(logs_);
+  const std::uint64_t metrics = begin_flush(metrics_);
+  const bool spans_left = await_flush(spans_, spans, end);
+  const bool logs_left = await_flush(logs_, logs, end);
+  const bool metrics_left = await_flush(metrics_, metrics, end);
   return spans_left && logs_left && metrics_left;
 }
 
 void Telemetry::shut_down(milliseconds within) {
   const auto end = steady_clock::now() + within;
-  logger_.report_suppressed();
-  if (spans_) spans_->shut_down(within);
+  // What comes meanwhile, and what became of it, is for the last rounds below, if there is time.
+  flush(within);
+  if (spans_) spans_->shut_down(time_until(end));
   if (logs_) logs_->shut_down(time_until(end));
   if (metrics_) metrics_->shut_down(time_until(end));
 }

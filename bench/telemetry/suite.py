@@ -2,6 +2,7 @@
 
 from harness.bars import Bar, at_least, at_most, figure
 from harness.build import build_target
+from harness.errors import CannotMeasure
 from harness.runner import Load, Program
 from harness.stats import median, spread_percent
 from harness.suites import Suite
@@ -17,6 +18,10 @@ METRICS = at_least(0.95)
 ONE_PERCENT = at_least(0.97)
 ALL_NS = at_most(1500)
 ALLOCATIONS = at_most(0.001)
+
+#: The share of the spans that is exported, from and to. Of one percent of the traces chance gives a
+#: few more or less; of all, the last ones may fall into the next turn.
+RECORDED = {"none": (0, 0), "one_percent": (0.005, 0.02), "all": (0.99, 1.01)}
 
 
 class Telemetry(Suite):
@@ -41,6 +46,7 @@ class Telemetry(Suite):
             results = {program.name: take_turns(base, program, workload, load,
                                                    limits_of(program.name, options))
                        for program in programs}
+            check_recorded(workload, results)
             rows.append(row(workload, results))
             bars += bars_of(workload, results)
             exporting.append(exporting_line(workload, results))
@@ -69,6 +75,15 @@ def row(workload, results):
     medians = [figure(median(figures(results, mode))) for mode in MODES]
     return [workload, pairs[0][0].unit, figure(median(bare)), *medians,
             f"±{spread_percent(bare):.0f}%"]
+
+
+def check_recorded(workload, results):
+    """What is recorded too seldom would be too cheap."""
+    for mode, (least, most) in RECORDED.items():
+        share = median(figures(results, mode, "recorded"))
+        if not least <= share <= most:
+            raise CannotMeasure(f"{workload}, {mode}: {share:.2%} of the spans were exported, "
+                                f"expected {least:.1%} to {most:.1%}")
 
 
 def speed(results, mode):

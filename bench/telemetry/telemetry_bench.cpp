@@ -161,7 +161,17 @@ struct Counts {
   std::int64_t cpu_ns = exporting_cpu_ns.load();
 };
 
-void print(const char* workload, const Measured& run, std::int64_t messages, const Counts& before,
+// How much there is to do.
+struct Volume {
+  std::int64_t messages() const { return traces * messages_of_trace; }
+  /// If all are recorded, each trace with the message that begins it.
+  std::int64_t spans() const { return messages() + traces; }
+
+  std::int64_t traces;
+  std::int64_t messages_of_trace;
+};
+
+void print(const char* workload, const Measured& run, const Volume& volume, const Counts& before,
            telemetry::Telemetry* telemetry) {
   const Counts after;
   const double elapsed_ns = run.stopwatch.elapsed_ns();
@@ -169,18 +179,19 @@ void print(const char* workload, const Measured& run, std::int64_t messages, con
   const auto dropped = telemetry ? telemetry->span_counts().dropped : 0;
   verify(dropped == 0, "nothing dropped");
   const auto per_message = [&](std::uint64_t count) {
-    return static_cast<double>(count) / static_cast<double>(messages);
+    return static_cast<double>(count) / static_cast<double>(volume.messages());
   };
   const std::uint64_t spans = spans_taken.load() - before.taken;
   std::printf(
       "RESULT %s %g ns allocations=%g exported=%llu dropped=%llu spans_per_s=%g exporting_cpu=%g "
-      "exported_meanwhile=%g\n",
-      workload, elapsed_ns / static_cast<double>(messages), per_message(after.made - before.made),
-      static_cast<unsigned long long>(spans), static_cast<unsigned long long>(dropped),
-      static_cast<double>(spans) / elapsed_ns * 1e9,
+      "exported_meanwhile=%g recorded=%g\n",
+      workload, elapsed_ns / static_cast<double>(volume.messages()),
+      per_message(after.made - before.made), static_cast<unsigned long long>(spans),
+      static_cast<unsigned long long>(dropped), static_cast<double>(spans) / elapsed_ns * 1e9,
       static_cast<double>(after.cpu_ns - before.cpu_ns) / elapsed_ns,
       static_cast<double>(after.taken - before.taken) /
-          static_cast<double>(std::max<std::uint64_t>(spans, 1)));
+          static_cast<double>(std::max<std::uint64_t>(spans, 1)),
+      static_cast<double>(spans) / static_cast<double>(volume.spans()));
   std::fflush(stdout);
 }
 
@@ -217,7 +228,7 @@ void measure(const char* workload, std::int64_t messages_of_trace, std::int64_t 
     Measured run;
     const Counts before;
     round(traces, run);
-    print(workload, run, traces * messages_of_trace, before, telemetry);
+    print(workload, run, {traces, messages_of_trace}, before, telemetry);
   }
 }
 

@@ -25,8 +25,12 @@ std::string_view path_of(const Request& request) noexcept {
 
 Span begin_request_span(const GatewayCore& core, const Request& request) {
   const telemetry::Telemetry* telemetry = core.telemetry();
-  if (!telemetry || !telemetry->records_spans()) return remote_span("request", {});
-  return remote_span(request.method(), trace_of(request),
+  if (!telemetry || !(telemetry->records_spans() || telemetry->measures())) {
+    return remote_span("request", {});
+  }
+  const telemetry::TraceContext from = trace_of(request);  // counts what is malformed
+  if (!telemetry->records_spans()) return remote_span("request", {});
+  return remote_span(request.method(), from,
                      {{"http.request.method", request.method()}, {"url.path", path_of(request)}});
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include <weir/telemetry/internal/text.hpp>
@@ -64,6 +66,10 @@ std::string number_form(std::int64_t min, std::int64_t max) {
   return "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
 }
 
+std::string pem_form_beside(std::string_view other) {
+  return std::string(pem_form).append(", and ").append(other).append(" beside it");
+}
+
 bool is_ratio(double value) noexcept { return value >= 0 && value <= 1; }
 
 bool is_option_text(std::string_view text) noexcept { return !text.empty() && is_utf8(text); }
@@ -86,6 +92,12 @@ bool is_grpc_target(std::string_view text) noexcept {
   if (text.starts_with(by_path)) return text.size() > by_path.size();
   if (text.starts_with(by_name)) text.remove_prefix(by_name.size());
   return is_authority(text) && has_port(text);
+}
+
+bool is_pem_file(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.view().find("-----BEGIN ") != std::string_view::npos;
 }
 
 bool is_header(std::string_view name, std::string_view value) noexcept {

@@ -22,6 +22,10 @@ inline constexpr std::string_view http_form = "a URL such as http://localhost:43
 inline constexpr std::string_view grpc_form =
     "a URL such as http://localhost:4317, host:port, dns:///host:port or unix:path";
 
+inline constexpr std::string_view pem_form = "a PEM file that can be read";
+/// For one of two files that must be given together.
+std::string pem_form_beside(std::string_view other);
+
 bool is_ratio(double value) noexcept;
 bool is_option_text(std::string_view text) noexcept;
 /// With scheme http or https, a host, and perhaps a port, a path and a query.
@@ -29,6 +33,8 @@ bool is_http_url(std::string_view text) noexcept;
 /// An HTTP URL, or one of the names that gRPC has for a server: `host:port`, which may be preceded
 /// by `dns:///`, or `unix:` and a path.
 bool is_grpc_target(std::string_view text) noexcept;
+/// Reads the file.
+bool is_pem_file(const std::string& path);
 /// Whether both can be sent as a header, over HTTP and gRPC.
 bool is_header(std::string_view name, std::string_view value) noexcept;
 

@@ -69,9 +69,9 @@ bool sends_otlp(const ExportOptions& options) noexcept {
 
 Exporters make_exporters(const TelemetryOptions& options) {
   take_library_complaints();
-  for (const ExportOptions* signal : {&options.traces, &options.metrics, &options.logs}) {
-    if (sends_otlp(*signal)) check_pem_files(*signal);
-  }
+  if (sends_otlp(options.traces)) check_pem_files("traces", options.traces);
+  if (sends_otlp(options.metrics)) check_pem_files("metrics", options.metrics);
+  if (sends_otlp(options.logs)) check_pem_files("logs", options.logs);
   const Identity identity = make_identity(options);
   return {span_exporter(options.traces, identity), metric_exporter(options.metrics, identity),
           log_exporter(options.logs, identity)};

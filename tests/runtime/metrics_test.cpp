@@ -71,18 +71,6 @@ TEST(SystemMetrics, CountMessagesActorsTimersAndRestarts) {
   EXPECT_EQ(value_of(telemetry, "weir.actor.mailbox.depth"), 0);
 }
 
-TEST(SystemMetrics, CountWhatIsNotDeliveredByReason) {
-  telemetry::Telemetry telemetry({.measures_always = true}, {});
-  ActorSystemOptions options = testing::quiet(1);
-  options.telemetry = &telemetry;
-  ActorSystem system(options);
-  auto listener = system.spawn<Listener>();
-  listener.stop();
-  testing::await_end(system, listener);
-  EXPECT_FALSE(listener.send<Note>());
-  EXPECT_EQ(value_of(telemetry, "weir.actor.messages.undelivered"), 1);
-}
-
 TEST(SystemMetrics, CountTimersOfARealSystem) {
   telemetry::Telemetry telemetry({.measures_always = true}, {});
   ActorSystemOptions options = testing::quiet(2);

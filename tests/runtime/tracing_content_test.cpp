@@ -86,6 +86,32 @@ TEST(TracingContent, SoIsOneThatMustNotBeEntered) {
   EXPECT_EQ(again.status, telemetry::SpanStatus::error);
 }
 
+struct Judge {};
+
+class Judging final : public Actor<Judge> {
+ public:
+  void on(Judge) {
+    span("bad").set_status(telemetry::SpanStatus::error, "no funds");
+    span("good").set_status(telemetry::SpanStatus::ok);
+    Span changed = span("changed");
+    changed.set_status(telemetry::SpanStatus::error, "not yet");
+    changed.set_status(telemetry::SpanStatus::ok);
+  }
+};
+
+TEST(TracingContent, APartHasTheStatusThatItWasGivenLast) {
+  const RecordedSpans spans;
+  Simulation simulation(traced(spans.telemetry()));
+  simulation.system().spawn<Judging>().send<Judge>();
+  simulation.run_until_idle();
+  EXPECT_EQ(spans.one("bad").status, telemetry::SpanStatus::error);
+  EXPECT_EQ(spans.one("bad").status_message, "no funds");
+  EXPECT_EQ(spans.one("good").status, telemetry::SpanStatus::ok);
+  EXPECT_EQ(spans.one("changed").status, telemetry::SpanStatus::ok);
+  EXPECT_EQ(spans.one("changed").status_message, "");
+  EXPECT_EQ(spans.one("Judge").status, telemetry::SpanStatus::unset) << "it is of the part alone";
+}
+
 struct Write {
   std::string line;
 };

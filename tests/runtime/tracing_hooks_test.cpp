@@ -125,6 +125,37 @@ TEST(TracingHooks, ARestartedActorStartsInTheTraceOfItsFailure) {
   EXPECT_TRUE(is_child(started[1], restart));
 }
 
+/// Cannot be started again at once, only after another failure.
+class Stubborn final : public Actor<Fail> {
+ public:
+  explicit Stubborn(int* starts) : starts_(starts) {}
+  void on_start() {
+    if (++*starts_ == 2) throw std::runtime_error("no start");
+  }
+  void on(Fail) { throw std::runtime_error("as told"); }
+
+ private:
+  int* starts_;
+};
+
+TEST(TracingHooks, ARestartThatFailsHasItsErrorAndTheNextOneFollowsIt) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  int starts = 0;
+  const SpawnOptions options{.supervision = {.directive = Supervision::Directive::restart}};
+  simulation.system().spawn<Stubborn>(options, &starts).send<Fail>();
+  simulation.run_until_idle();
+  const auto restarts = spans.named("restart");
+  ASSERT_EQ(restarts.size(), 2u);
+  EXPECT_TRUE(is_child(restarts[0], spans.one("Fail")));
+  EXPECT_EQ(restarts[0].status, telemetry::SpanStatus::error);
+  EXPECT_EQ(restarts[0].status_message, "no start");
+  ASSERT_EQ(restarts[0].events.size(), 1u);
+  EXPECT_EQ(restarts[0].events[0].name, "exception");
+  EXPECT_TRUE(is_child(restarts[1], restarts[0]));
+  EXPECT_EQ(restarts[1].status, telemetry::SpanStatus::unset);
+}
+
 class SlowStarter final : public Actor<Fail> {
  public:
   explicit SlowStarter(RefOf<Log> log) : log_(std::move(log)) {}

@@ -120,7 +120,9 @@ TEST(Tracing, ASpanTellsWhoHandledWhatAndHowLongItWaited) {
   const auto* type = RecordedSpans::attribute(middle, "weir.actor.type");
   ASSERT_NE(type, nullptr);
   EXPECT_TRUE(std::get<std::string>(*type).ends_with("MiddleActor"));
-  EXPECT_NE(RecordedSpans::attribute(middle, "weir.message.type"), nullptr);
+  const auto* message = RecordedSpans::attribute(middle, "weir.message.type");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(std::get<std::string>(*message), "weir::(anonymous namespace)::Middle");
   EXPECT_NE(RecordedSpans::attribute(middle, "weir.mailbox.wait.seconds"), nullptr);
   const auto* handled = RecordedSpans::attribute(middle, "weir.handle.seconds");
   ASSERT_NE(handled, nullptr);
@@ -262,6 +264,7 @@ TEST(Tracing, HandlersThatInterleaveDoNotInheritFromEachOther) {
     auto interleaver = simulation.system().spawn<Interleaver>(leaf);
     for (int i = 0; i < 8; ++i) interleaver.send<Work>(i);
     simulation.run_until_idle();
+    EXPECT_EQ(spans.named("Work").size(), 8u);
     for (const SpanRecord& work : spans.named("Work")) {
       int leaves = 0;
       for (const SpanRecord& part : spans.named("part")) {

@@ -120,6 +120,26 @@ TEST_F(Tracing, HeadersThatAreMalformedAreCountedOnThePage) {
   }
 }
 
+/// Nothing is recorded, but there is a page.
+struct Measuring {
+  telemetry::Telemetry telemetry{{.measures_always = true}, {}};
+};
+
+class OnlyMeasured : public Measuring, public test::GatewayTest {
+ protected:
+  OnlyMeasured() : GatewayTest(ActorSystemOptions{.telemetry = &telemetry}) { start(); }
+};
+
+TEST_F(OnlyMeasured, HeadersThatAreMalformedAreCountedOnThePage) {
+  const std::string before = get("/metrics").body;
+  EXPECT_EQ(get("/api/v1/tables", "traceparent: nonsense\r\nbaggage: ,=,\r\n").status, 200);
+  EXPECT_EQ(get("/api/v1/tables").status, 200);
+  const std::string after = get("/metrics").body;
+  EXPECT_EQ(malformed_on(after, "traceparent"), malformed_on(before, "traceparent") + 1);
+  EXPECT_EQ(malformed_on(after, "baggage"), malformed_on(before, "baggage") + 1);
+  EXPECT_EQ(malformed_on(after, "tracestate"), malformed_on(before, "tracestate"));
+}
+
 TEST_F(Tracing, RequestsAreMeasuredByTheirRoutes) {
   insert({{1, "apples", 2000}});
   EXPECT_EQ(get("/api/v1/tables/shop.orders/rows/1").status, 200);

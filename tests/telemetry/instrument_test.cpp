@@ -33,6 +33,17 @@ TEST(Counter, AddsUpWithAndWithoutAttributes) {
   EXPECT_EQ(sum_of(meter, "messages", {{"kind", "b"}}), 20);
 }
 
+TEST(Counter, BoundsTheTextsOfItsSeries) {
+  Meter meter;
+  const std::string text(2 * Attribute::text_bytes_max, 'x');
+  meter.counter("messages").with({{"kind", text}}).add(3);
+  const auto points = points_of(meter, "messages");
+  ASSERT_EQ(points.size(), 1u);
+  ASSERT_EQ(points[0].attributes.size(), 1u);
+  EXPECT_EQ(points[0].attributes[0].value,
+            AttributeValue(text.substr(0, Attribute::text_bytes_max)));
+}
+
 TEST(Counter, OfWhichNothingWasMadeRecordsNothing) {
   Counter().add();
   Counter().with({{"a", 1}}).add();

@@ -81,6 +81,8 @@ TEST(Logger, BoundsTexts) {
   test.logger.info(text, {{text, text}});
   EXPECT_EQ(test.lines.at(0).message.size(), Attribute::text_bytes_max);
   EXPECT_EQ(test.lines.at(0).attributes.at(0).name.size(), Attribute::text_bytes_max);
+  EXPECT_EQ(test.lines.at(0).attributes.at(0).value,
+            AttributeValue(text.substr(0, Attribute::text_bytes_max)));
 }
 
 TEST(Logger, WritesNothingBelowItsLevel) {

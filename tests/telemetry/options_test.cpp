@@ -1,6 +1,8 @@
 #include <weir/telemetry/options.hpp>
 
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -190,6 +192,44 @@ TEST(EnvironmentOptions, NameTheFilesThatProveWhoAClientIs) {
   EXPECT_EQ(options.traces.client_key, "me.key");
   EXPECT_EQ(options.logs.client_certificate, "me.pem");
   EXPECT_EQ(options.logs.client_key, "logs.key");
+}
+
+// Of variables that go with an endpoint, without which nobody would read the files.
+std::string refusal_when_sending(Variables variables) {
+  variables["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://localhost:4318";
+  return refusal(variables);
+}
+
+TEST(EnvironmentOptions, RefuseFilesThatAreNoCertificatesByTheVariableThatNamesThem) {
+  const std::string no_pem = testing::TempDir() + "weir_options_no_pem";
+  std::ofstream(no_pem) << "none";
+  for (const char* signal : {"", "TRACES_", "METRICS_", "LOGS_"}) {
+    for (const char* file : {"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"}) {
+      const std::string name = std::string("OTEL_EXPORTER_OTLP_") + signal + file;
+      for (const std::string& path : {std::string("/no/such.pem"), no_pem, testing::TempDir()}) {
+        EXPECT_EQ(refusal_when_sending({{name, path}}),
+                  name + " is '" + path + "'; expected a PEM file that can be read");
+        EXPECT_EQ(refusal({{name, path}}), "") << "nobody reads it";
+      }
+    }
+  }
+  std::remove(no_pem.c_str());
+}
+
+TEST(EnvironmentOptions, RefuseAClientsCertificateWithoutItsKeyAndTheOtherWayRound) {
+  const std::string pem = testing::TempDir() + "weir_options_pem";
+  std::ofstream(pem) << "-----BEGIN CERTIFICATE-----";
+  const std::string general = "OTEL_EXPORTER_OTLP_CLIENT_";
+  const std::string beside = " is '" + pem + "'; expected a PEM file that can be read, and ";
+  EXPECT_EQ(refusal_when_sending({{general + "CERTIFICATE", pem}}),
+            general + "CERTIFICATE" + beside + general + "KEY beside it");
+  EXPECT_EQ(refusal_when_sending({{general + "KEY", pem}}),
+            general + "KEY" + beside + general + "CERTIFICATE beside it");
+  const std::string own = "OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY";
+  EXPECT_EQ(refusal_when_sending({{own, pem}}), own + beside + general + "CERTIFICATE beside it");
+  EXPECT_EQ(refusal_when_sending({{own, pem}, {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_CERTIFICATE", pem}}),
+            "");
+  std::remove(pem.c_str());
 }
 
 TEST(EnvironmentOptions, RefuseWhatIsDefinedAndNotSupported) {
@@ -427,6 +467,16 @@ TEST(EnvironmentOptions, NeverShowTheValueOfAHeader) {
   EXPECT_EQ(refusal({{"OTEL_EXPORTER_OTLP_HEADERS", "api-key=hidden,hidden,a=%"}}),
             "OTEL_EXPORTER_OTLP_HEADERS is 'api-key=...,...,a=...'; expected "
             "name=value,name=value, percent-encoded, in printable ASCII");
+}
+
+TEST(EnvironmentOptions, BoundTheTextsOfTheResource) {
+  const std::string text(2 * Attribute::text_bytes_max, 'x');
+  const std::string kept = text.substr(0, Attribute::text_bytes_max);
+  const TelemetryOptions options =
+      options_from({{"OTEL_RESOURCE_ATTRIBUTES", "service.name=" + text + ",zone=" + text}});
+  EXPECT_EQ(options.service_name, kept);
+  EXPECT_EQ(options.resource, (Attributes{{"zone", kept}}));
+  EXPECT_EQ(options_from({{"OTEL_SERVICE_NAME", text}}).service_name, kept);
 }
 
 TEST(EnvironmentOptions, BoundTheMessageOfARefusal) {

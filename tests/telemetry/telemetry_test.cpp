@@ -1,6 +1,7 @@
 #include <weir/telemetry/telemetry.hpp>
 
 #include <condition_variable>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,6 +42,11 @@ struct Collector {
     std::unique_lock hold(mutex);
     changed.wait(hold, [this] { return is_inside; });
   }
+  /// False if none comes within a minute.
+  bool wait_for_batch() {
+    std::unique_lock hold(mutex);
+    return changed.wait_for(hold, minutes(1), [this] { return !batches.empty(); });
+  }
   void let_go() {
     const std::scoped_lock hold(mutex);
     hangs = false;
@@ -48,17 +54,23 @@ struct Collector {
   }
 };
 
-class CollectingExporter final : public Exporter<SpanRecord> {
+const std::string& text_of(const SpanRecord& span) { return span.name; }
+const std::string& text_of(const LogRecord& line) { return line.message; }
+const std::string& text_of(const MetricRecord& metric) { return metric.name; }
+
+template <class Record>
+class CollectingExporter final : public Exporter<Record> {
  public:
   explicit CollectingExporter(Collector& collector) : collector_(collector) {}
 
-  bool export_batch(std::span<const SpanRecord> batch) override {
+  bool export_batch(std::span<const Record> batch) override {
     std::unique_lock hold(collector_.mutex);
     collector_.is_inside = true;
     collector_.changed.notify_all();
     collector_.changed.wait(hold, [this] { return !collector_.hangs || collector_.is_shut_down; });
-    auto& names = collector_.batches.emplace_back();
-    for (const SpanRecord& span : batch) names.push_back(span.name);
+    auto& texts = collector_.batches.emplace_back();
+    for (const Record& record : batch) texts.push_back(text_of(record));
+    collector_.changed.notify_all();
     return collector_.accepts;
   }
   void shut_down(milliseconds) override {
@@ -73,7 +85,7 @@ class CollectingExporter final : public Exporter<SpanRecord> {
 
 std::unique_ptr<Telemetry> collecting(Collector& collector, TelemetryOptions options = {}) {
   Exporters exporters;
-  exporters.spans = std::make_unique<CollectingExporter>(collector);
+  exporters.spans = std::make_unique<CollectingExporter<SpanRecord>>(collector);
   return std::make_unique<Telemetry>(std::move(options), std::move(exporters));
 }
 
@@ -140,7 +152,7 @@ TEST(Telemetry, CountsWhatTheExporterDidNotAccept) {
 }
 
 /// By outcome, as whoever reads the metrics sees it.
-std::map<std::string, double> records_by_outcome(Telemetry& telemetry) {
+std::map<std::string, double> records_by_outcome(Telemetry& telemetry, const std::string& of) {
   std::map<std::string, double> counts;
   for (const MetricRecord& record : telemetry.collect()) {
     if (record.name != "weir.telemetry.records") continue;
@@ -148,7 +160,7 @@ std::map<std::string, double> records_by_outcome(Telemetry& telemetry) {
       std::string outcome;
       for (const auto& [name, value] : point.attributes) {
         if (name == "weir.outcome") outcome = std::get<std::string>(value);
-        if (name == "weir.signal") EXPECT_EQ(value, AttributeValue(std::string("spans")));
+        if (name == "weir.signal") EXPECT_EQ(value, AttributeValue(of));
       }
       counts[outcome] += std::get<SumPoint>(point.value).value;
     }
@@ -171,8 +183,91 @@ TEST(Telemetry, ShowsAmongTheMetricsWhatBecameOfSpans) {
   }
   submit(*telemetry, 2);
   EXPECT_TRUE(telemetry->flush(minutes(1)));
-  EXPECT_EQ(records_by_outcome(*telemetry),
+  EXPECT_EQ(records_by_outcome(*telemetry, "spans"),
             (std::map<std::string, double>{{"exported", 12}, {"dropped", 3}, {"failed", 2}}));
+}
+
+TEST(Telemetry, ShowsAmongTheMetricsWhatBecameOfLogLines) {
+  Collector collector;
+  collector.hangs = true;
+  Exporters exporters;
+  exporters.logs = std::make_unique<CollectingExporter<LogRecord>>(collector);
+  Telemetry telemetry({.log_batches = {.queue_max = 8, .batch_max = 4, .delay = minutes(10)},
+                       .log_lines_per_second = 0},
+                      std::move(exporters));
+  const auto log = [&](int count) {
+    for (int i = 0; i < count; ++i) telemetry.logger().info("line");
+  };
+  log(4);
+  collector.wait_until_inside();
+  log(11);  // three too many
+  EXPECT_EQ(records_by_outcome(telemetry, "logs"),
+            (std::map<std::string, double>{{"exported", 0}, {"dropped", 3}, {"failed", 0}}));
+  collector.let_go();
+  EXPECT_TRUE(telemetry.flush(minutes(1)));
+  EXPECT_EQ(records_by_outcome(telemetry, "logs"),
+            (std::map<std::string, double>{{"exported", 12}, {"dropped", 3}, {"failed", 0}}));
+}
+
+/// All signals, each to a collector of its own, of which that of spans hangs until it is let go.
+/// Nothing is exported unasked.
+class HalfHanging {
+ public:
+  HalfHanging() : telemetry_(options(), exporters()) {
+    spans.hangs = true;
+    submit(telemetry_, 1);
+    telemetry_.logger().info("line");
+  }
+
+  Telemetry& telemetry() { return telemetry_; }
+
+  Collector spans;
+  Collector logs;
+  Collector metrics;
+
+ private:
+  static TelemetryOptions options() {
+    TelemetryOptions made{.metric_interval = minutes(10)};
+    made.span_batches.delay = made.log_batches.delay = minutes(10);
+    return made;
+  }
+  Exporters exporters() {
+    return {.spans = std::make_unique<CollectingExporter<SpanRecord>>(spans),
+            .metrics = std::make_unique<CollectingExporter<MetricRecord>>(metrics),
+            .logs = std::make_unique<CollectingExporter<LogRecord>>(logs)};
+  }
+
+  Telemetry telemetry_;
+};
+
+TEST(Telemetry, FlushesTheOtherSignalsWhileTheCollectorOfSpansHangs) {
+  HalfHanging half;
+  auto flushed = std::async(std::launch::async, [&] { return half.telemetry().flush(minutes(9)); });
+  EXPECT_TRUE(half.logs.wait_for_batch());
+  EXPECT_TRUE(half.metrics.wait_for_batch());
+  EXPECT_EQ(half.telemetry().span_counts().exported, 0u);
+  half.spans.let_go();
+  EXPECT_TRUE(flushed.get());
+  EXPECT_EQ(half.telemetry().span_counts().exported, 1u);
+}
+
+TEST(Telemetry, ExportsTheOtherSignalsWhenItShutsDownWhileTheCollectorOfSpansHangs) {
+  HalfHanging half;
+  auto ended = std::async(std::launch::async, [&] { half.telemetry().shut_down(minutes(9)); });
+  EXPECT_TRUE(half.logs.wait_for_batch());
+  EXPECT_TRUE(half.metrics.wait_for_batch());
+  EXPECT_EQ(half.telemetry().span_counts().exported, 0u);
+  half.spans.let_go();
+  ended.get();
+  EXPECT_EQ(half.telemetry().span_counts().exported, 1u);
+}
+
+TEST(Telemetry, HasNothingToFlushAfterItsEnd) {
+  Collector collector;
+  auto telemetry = collecting(collector, small_batches());
+  telemetry->shut_down(minutes(1));
+  submit(*telemetry, 1);
+  EXPECT_FALSE(telemetry->flush(minutes(9))) << "nobody would ever export it";
 }
 
 TEST(Telemetry, ShutsDownBesideAnExporterThatHangs) {

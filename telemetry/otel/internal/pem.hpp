@@ -10,8 +10,9 @@ namespace weir::telemetry::otel {
 /// file if it cannot be read or is none.
 std::string read_pem(const std::string& path);
 
-/// Throws likewise for the first of the signal's files that is not there, or if it has a client's
-/// certificate without its key.
-void check_pem_files(const ExportOptions& options);
+/// Throws `std::invalid_argument` that names the option, its value and the accepted form, for the
+/// first of the signal's files that is not there, or if a client's certificate and its key are not
+/// both given.
+void check_pem_files(const std::string& signal, const ExportOptions& options);
 
 }  // namespace weir::telemetry::otel

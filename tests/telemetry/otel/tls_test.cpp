@@ -153,16 +153,16 @@ TEST(OtlpTls, AFileThatIsNoCertificateStopsTheStart) {
   std::ofstream(empty) << "none";
   for (const ExporterKind kind : {ExporterKind::otlp_http, ExporterKind::otlp_grpc}) {
     for (const std::string& path : {std::string("/no/such.pem"), empty, testing::TempDir()}) {
-      const std::string message =
-          "telemetry: certificate is '" + path + "'; expected a PEM file that can be read";
-      EXPECT_EQ(refusal_of({.exporter = kind, .certificate = path}), message);
+      const std::string message = " is '" + path + "'; expected a PEM file that can be read";
+      EXPECT_EQ(refusal_of({.exporter = kind, .certificate = path}),
+                "traces.certificate" + message);
       EXPECT_EQ(
           refusal_of(
               {.exporter = kind, .client_certificate = path, .client_key = clients().key_file()}),
-          message);
+          "traces.client_certificate" + message);
       EXPECT_EQ(refusal_of(
                     {.exporter = kind, .client_certificate = clients().file(), .client_key = path}),
-                message);
+                "traces.client_key" + message);
     }
   }
   EXPECT_EQ(refusal_of({.exporter = ExporterKind::console, .certificate = empty}), "accepted")
@@ -171,13 +171,13 @@ TEST(OtlpTls, AFileThatIsNoCertificateStopsTheStart) {
 }
 
 TEST(OtlpTls, AClientsCertificateWithoutItsKeyStopsTheStart) {
-  const std::string message =
-      "telemetry: client_certificate and client_key belong together; there is only one of them";
   EXPECT_EQ(
       refusal_of({.exporter = ExporterKind::otlp_http, .client_certificate = clients().file()}),
-      message);
+      "traces.client_certificate is '" + clients().file() +
+          "'; expected a PEM file that can be read, and traces.client_key beside it");
   EXPECT_EQ(refusal_of({.exporter = ExporterKind::otlp_grpc, .client_key = clients().key_file()}),
-            message);
+            "traces.client_key is '" + clients().key_file() +
+                "'; expected a PEM file that can be read, and traces.client_certificate beside it");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr std::size_t mebibyte = 1024 * kibibyte;
 struct Role {
   std::size_t write_buffer_part;  // of the memory budget
   std::size_t block_bytes;
-  bool has_filter;  // for families in which single keys are looked up, and may be missing
+  bool has_filter;           // for families in which single keys are looked up, and may be missing
   bool is_appended = false;  // keys come in order
 };
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tidy_cpp import functions  # noqa: E402
+from tidy_metrics import metric_problems  # noqa: E402
 from tidy_quotes import fix_quotes, quote_problems  # noqa: E402
 
 FILE_LINES_MAX = 600
@@ -330,12 +331,21 @@ def check_named_tests(tree):
                     yield Finding(path, number, "named_tests", f"there is no test {suite}.{test}")
 
 
+def check_metrics(tree):
+    sources = [(path, text) for path, text in tree.cpp()
+               if not path.startswith(("tests/", "bench/", "samples/"))]
+    documents = [(path, text) for path, text in tree.matching(".md")
+                 if path.startswith("docs/operations/")]
+    for path, line, problem in metric_problems(documents, sources):
+        yield Finding(path, line, "metrics", problem)
+
+
 CHECKS = [
     check_file_length, check_line_length, check_function_length, check_layers, check_internal,
     check_corners, check_asio, check_include_style, check_pragma_once, check_listed, check_readmes,
     check_samples, check_leftovers, check_machine_paths, check_time_in_tests, check_test_names,
     check_detached,
-    check_quotes, check_links, check_named_tests,
+    check_quotes, check_links, check_named_tests, check_metrics,
 ]
 
 

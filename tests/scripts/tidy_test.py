@@ -104,6 +104,10 @@ EXAMPLES = {
          "tests/package/lease.cpp": "TEST(Lease, Ends) {}\n"},
         {"docs/parity/a.md": "`Lease.Ends`, `LeaseTest.…`, `Lease::end`\n",
          "tests/package/lease.cpp": "TEST(Lease, Ends) {}\nTEST_F(LeaseTest, Lasts) {}\n"}),
+    "metrics": (
+        {"runtime/a.cpp": 'counter("weir.a.b", {.unit = "s"});\n'},
+        {"runtime/a.cpp": 'counter("weir.a.b",\n {.unit = "s"});\n',
+         "docs/operations/metrics.md": "| `weir.a.b`, `weir.a.b` | `s` |\n"}),
 }
 
 
@@ -116,6 +120,12 @@ class Rules(unittest.TestCase):
         files = {"docs/a.md": "![what it shows](a.png)\n"}
         self.assertEqual(rules_broken_by(files), {"links"})
         self.assertEqual(list(tidy.findings(tidy.Tree(files, ["docs/a.png"]))), [])
+
+    def test_a_metric_that_nothing_measures_is_not_named(self):
+        made = {"runtime/a.cpp": 'name("weir.a.b")\n', "docs/operations/a.md": "`weir.a.b`\n"}
+        self.assertEqual(rules_broken_by(made), set())
+        made["docs/operations/a.md"] = "alert on `weir.a.c`\n"
+        self.assertEqual(rules_broken_by(made), {"metrics"})
 
     def test_each_fires_alone_on_its_example(self):
         for rule, (broken, _) in EXAMPLES.items():

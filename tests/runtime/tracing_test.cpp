@@ -122,7 +122,7 @@ TEST(Tracing, ASpanTellsWhoHandledWhatAndHowLongItWaited) {
   EXPECT_TRUE(std::get<std::string>(*type).ends_with("MiddleActor"));
   const auto* message = RecordedSpans::attribute(middle, "weir.message.type");
   ASSERT_NE(message, nullptr);
-  EXPECT_EQ(std::get<std::string>(*message), "weir::(anonymous namespace)::Middle");
+  EXPECT_TRUE(std::get<std::string>(*message).ends_with("::Middle"));
   EXPECT_NE(RecordedSpans::attribute(middle, "weir.mailbox.wait.seconds"), nullptr);
   const auto* handled = RecordedSpans::attribute(middle, "weir.handle.seconds");
   ASSERT_NE(handled, nullptr);

@@ -35,6 +35,7 @@ struct Claimed {
   /// Why it goes on, if it was suspended; to each attempt until it is suspended again.
   std::optional<Resumption> resumed = {};
   std::int32_t priority = 0;
+  std::string space = "default";  // its namespace
 };
 
 }  // namespace weir::flow::workflow

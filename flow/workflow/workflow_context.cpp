@@ -159,6 +159,7 @@ ExecutionId WorkflowContext::begin_child(std::string kind, std::string payload,
   run_->begin_child(
       {.kind = std::move(kind),
        .payload = std::move(payload),
+       .space = run_->options().space,
        .lane = lane,
        .id = id,
        .priority = options.priority.value_or(std::min(run_->options().priority + 1, priority_max)),

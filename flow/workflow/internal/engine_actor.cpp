@@ -367,10 +367,19 @@ Task<Result<CancelledAt>> EngineActor::on(CancelWorkflow cancel) {
     done = co_await cancel_members(cancel.workflow, &reply.cancelled);
   }
   if (is_first) cancelling_.erase(cancel.workflow);
-  if (!done) co_return done.error();
+  if (!done) {
+    // Whoever asked may have given up: it is to be cancelled all the same.
+    if (marked) dispatch_later(cancel.workflow);
+    co_return done.error();
+  }
   reply.is_new = *marked;
   reply.ticket = ticket();
   co_return reply;
+}
+
+void EngineActor::dispatch_later(const WorkflowId& workflow) {
+  workflows_.push_back(workflow);
+  if (!std::exchange(is_dispatch_due_, true)) self().send<Dispatch>();
 }
 
 Task<Result<>> EngineActor::cancel_members(WorkflowId workflow,

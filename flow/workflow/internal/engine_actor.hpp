@@ -184,6 +184,7 @@ class EngineActor final
   Task<Result<>> meet(ExecutionId id);
 
   // Cancelling in pieces.
+  void dispatch_later(const WorkflowId& workflow);
   Task<Result<>> cancel_members(WorkflowId workflow, std::vector<ExecutionId>* cancelled);
   Task<Result<>> cancel_rest(WorkflowId workflow);
   Task<Result<>> cancel_siblings(ExecutionId downstream);

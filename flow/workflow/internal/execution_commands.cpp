@@ -280,7 +280,8 @@ Result<std::optional<Claimed>> claim(Draft& draft, const ExecutionId& id,
               .spec = *spec,
               .inputs = execution.workflow ? inputs_of(draft, id) : std::vector<Input>(),
               .resumed = resumption_of(draft, id, execution),
-              .priority = execution.priority});
+              .priority = execution.priority,
+              .space = execution.space});
 }
 
 Result<Time> renew(Draft& draft, const Handle& handle, Duration lease) {

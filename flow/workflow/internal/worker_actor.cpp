@@ -13,6 +13,13 @@ namespace {
 
 constexpr Duration unavailable_pause = std::chrono::seconds(1);
 
+/// Nothing is claimed any more, or ever was. Anything else that keeps a worker from claiming, such
+/// as others who are always faster, may have passed in a while.
+bool ends_claiming(const Error& error) {
+  return error == Errc::closed || error == Errc::invalid_argument ||
+         error == weir::Errc::cancelled || error == weir::Errc::stopped;
+}
+
 /// Nobody has the lease any more that the handle is.
 bool is_loss(const Error& error) {
   return error == Errc::execution_not_active || error == Errc::lease_revoked ||
@@ -89,11 +96,11 @@ Task<> WorkerActor::claim_all() {
                          .executions_max = options_.executions_max - active_,
                          .until = stopping_.token()};
     auto claimed = co_await engine_->next(std::move(request));
-    if (!claimed && claimed.error() == Errc::unavailable) {
+    if (!claimed) {
+      if (ends_claiming(claimed.error())) co_return;
       if (auto slept = co_await sleep_for(unavailable_pause); !slept) co_return;
       continue;
     }
-    if (!claimed) co_return;
     for (Claimed& one : *claimed) {
       ++active_;
       work_.spawn(treat(std::move(one)));
@@ -143,6 +150,12 @@ Task<Result<>> WorkerActor::fail(Place place, Failure failure) {
   co_return failed ? Result<>() : Result<>(failed.error());
 }
 
+/// What a coroutine gave cannot be kept, and it would give the same again.
+Task<> WorkerActor::give_up_if_unfit(Place place, Error error) {
+  if (!is_unfit(error)) co_return;
+  static_cast<void>(co_await fail(place, {.reason = error.message(), .is_final = true}));
+}
+
 Task<> WorkerActor::leave_to_others(Handle handle) {
   const auto wait = std::chrono::ceil<Time::duration>(options_.unknown_kind_delay);
   note(co_await engine_->delay(handle, engine_->time() + wait), report_.unknown);
@@ -183,10 +196,11 @@ Task<> WorkerActor::run_plain(const Handlers::Plain* handler, Claimed claimed, P
   }
 }
 
-RunOptions WorkerActor::run_options(std::int32_t priority) {
+RunOptions WorkerActor::run_options(std::int32_t priority, std::string space) {
   return {.memory_wait_max = options_.memory_wait_max,
           .lane = options_.lane,
           .priority = priority,
+          .space = std::move(space),
           .on_wait = [this](bool waits) { count_wait(waits); }};
 }
 
@@ -204,7 +218,8 @@ Task<> WorkerActor::run_durable(const WorkflowRun::Function* function, Claimed c
       }
       journal = *std::move(read);
     }
-    WorkflowRun run(engine_.get(), handle, std::move(journal), run_options(claimed.priority));
+    WorkflowRun run(engine_.get(), handle, std::move(journal),
+                    run_options(claimed.priority, claimed.space));
     journal = {};
     place->run = &run;
     if (is_stopping_) run.drain();
@@ -239,7 +254,7 @@ Task<> WorkerActor::undo(const WorkflowRun::Function* function, Handle handle, E
     co_await fail_to_read(place, journal ? own.error() : journal.error());
     co_return;
   }
-  RunOptions options = run_options(undone.execution.priority);
+  RunOptions options = run_options(undone.execution.priority, undone.execution.space);
   options.undoing = Undoing{undone.id, *std::move(own)};
   WorkflowRun run(engine_.get(), handle, *std::move(journal), std::move(options));
   place->run = &run;
@@ -260,10 +275,7 @@ Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting, Place
   switch (parting) {
     case Parting::finished: {
       auto completed = co_await engine_->complete(handle, run->output());
-      if (!completed && is_unfit(completed.error())) {
-        Failure failure{.reason = completed.error().message(), .is_final = true};
-        static_cast<void>(co_await fail(place, std::move(failure)));
-      }
+      if (!completed) co_await give_up_if_unfit(place, completed.error());
       note(completed, report_.completed);
       break;
     }
@@ -283,6 +295,7 @@ Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting, Place
     case Parting::continued: {
       auto restarted = co_await engine_->restart_journal(handle, run->output());
       if (restarted) co_return true;
+      co_await give_up_if_unfit(place, restarted.error());
       ++report_.lost;
       break;
     }

@@ -71,11 +71,12 @@ class WorkerActor final : public Actor<StartWork, Beat, StopWork, ReportWork, As
   Task<> leave_to_others(Handle handle);
   Task<> fail_to_read(Place place, Error error);
   Task<Result<>> fail(Place place, Failure failure);
+  Task<> give_up_if_unfit(Place place, Error error);
   Task<> renew(Handle handle);
   void lose(Running& running);
   void count_wait(bool waits);
   void note(const Result<>& told, std::uint64_t& count);
-  RunOptions run_options(std::int32_t priority);
+  RunOptions run_options(std::int32_t priority, std::string space);
 
   const Departure departure_;
   const std::shared_ptr<const Engine> engine_;

@@ -107,7 +107,9 @@ Task<> WorkflowRun::flush() {
 }
 
 Task<> WorkflowRun::flush_children() {
-  if (!children_.empty()) co_await flush();
+  if (children_.empty()) co_return;
+  if (options_.is_query) co_await leave(Parting::asked);
+  co_await flush();
 }
 
 Task<Result<>> WorkflowRun::write_with(JournalEntry entry, std::shared_ptr<StepCommit> commit) {

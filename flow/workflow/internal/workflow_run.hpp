@@ -42,7 +42,8 @@ struct RunOptions {
   /// What waits for longer is given back, and run again when it is time.
   Duration memory_wait_max = std::chrono::seconds(1);
   std::string lane = "default";
-  std::int32_t priority = 0;  // of the execution
+  std::int32_t priority = 0;      // of the execution
+  std::string space = "default";  // of the execution and its children
   /// Only up to where it was: nothing is done or written.
   bool is_query = false;
   /// Called with true when it begins to wait in memory, and with false when it goes on.

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <weir/flow/workflow/engine.hpp>
+#include <weir/runtime/sleep.hpp>
+#include <weir/runtime/task_scope.hpp>
 #include <weir/tests/flow/workflow/support/engine_fixture.hpp>
 
 namespace weir::flow::workflow {
@@ -52,6 +54,42 @@ TEST_F(CancelCrashTest, AWorkflowOfManyIsCancelledInPiecesWhereverItCrashes) {
     EXPECT_EQ(run(engine().complete(held.handle, "")).error(), Errc::execution_not_active);
     EXPECT_EQ(run(engine().lane(lane)).value().active, 0U);
   }
+}
+
+Task<> cancel_all_of(const Engine* engine, WorkflowId workflow, bool* is_answered) {
+  auto done = co_await engine->cancel(workflow, CancelPolicy::cancel_all, "enough");
+  *is_answered = done.has_value();
+}
+
+/// Asks, and does not wait for more than some turns. Whether there was an answer by then.
+Task<bool> ask_for_a_while(const Engine* engine, WorkflowId workflow, int turns) {
+  bool is_answered = false;
+  TaskScope scope;
+  scope.spawn(cancel_all_of(engine, workflow, &is_answered));
+  for (int turn = 0; turn < turns; ++turn) co_await yield();
+  scope.cancel_all();
+  co_await scope.join();
+  co_return is_answered;
+}
+
+TEST_F(CancelCrashTest, WhoGivesUpHasCancelledAllOrNothing) {
+  reopen({.cancels_max = 7});
+  int cancelled = 0;
+  for (int turns = 0; turns < 30; ++turns) {
+    SCOPED_TRACE(std::to_string(turns) + " turns");
+    const NewGraph many{.executions = std::vector<NewExecution>(members, {.kind = "work"})};
+    const auto graph = run(engine().create_graph(many)).value();
+    const bool is_answered = run(ask_for_a_while(&engine(), graph.workflow, turns));
+    pass(5s);
+    if (describe(graph.workflow).state == WorkflowState::cancelled) {
+      ++cancelled;
+      expect_cancelled(graph);
+    } else {
+      EXPECT_FALSE(is_answered);
+      EXPECT_EQ(describe(graph.workflow).counts[PublicState::cancelled], 0U);
+    }
+  }
+  EXPECT_GT(cancelled, 0);
 }
 
 class SetAsideTest : public testing::EngineTest {

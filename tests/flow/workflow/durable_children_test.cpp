@@ -94,6 +94,16 @@ TEST_F(ChildrenTest, WhoWaitsForChildrenLeavesThemItsPlace) {
   EXPECT_EQ(result<Lines>(id), (Lines{"anna", "bert"}));
 }
 
+TEST_F(ChildrenTest, ChildrenAreOfTheNamespaceOfTheirParent) {
+  start_race(8);
+  open_all();
+  const std::vector<Offer> offers = {{"anna"}, {"bert"}};
+  let_work(create({.kind = "two", .payload = to_payload(offers), .space = "blue"}));
+  const auto ended = completions();
+  EXPECT_EQ(ended.size(), 3U);
+  for (const auto& [id, times] : ended) EXPECT_EQ(describe(id).execution.space, "blue");
+}
+
 TEST_F(ChildrenTest, AnyNumberOfThemCanWaitForChildren) {
   const std::vector<Offer> offers = {{"anna"}, {"bert"}};
   // How many wait is up to the worker; elsewhere each of them is a few transactions.
@@ -253,6 +263,42 @@ TEST_F(WorkerTest, ARunningCoroutineCanBeAsked) {
   EXPECT_EQ(sleep_through(id).state, PublicState::completed);
   EXPECT_EQ(ask("progress").error(), Errc::wrong_state);
   EXPECT_EQ(run(worker().query<int>(begin_execution("plain"), "x")).error(), Errc::not_found);
+}
+
+Task<> begins_late(WorkflowContext ctx) {
+  ctx.on_query("is_there", [](std::int64_t number) { return number; });
+  co_await ctx.sleep(10s);
+  ctx.child<std::string>("offer", Offer{"anna"});
+}
+
+TEST_F(WorkerTest, AQuestionBeginsNoChildren) {
+  start(patient_options(), [](Worker& worker) {
+    worker.on("late", [](WorkflowContext c) { return begins_late(c); });
+  });
+  const ExecutionId id = begin_execution("late");
+  let_work(id);
+  ASSERT_TRUE(run(engine().cancel(id, "not needed")));
+  leap(20s);
+  const auto count = [&] {
+    return run(engine().list_executions({}, {}, 100)).value().items.size();
+  };
+  const std::size_t before = count();
+  EXPECT_EQ(run(worker().query<std::int64_t>(id, "is_there", std::int64_t{7})).value(), 7);
+  EXPECT_EQ(count(), before);
+}
+
+Task<std::string> grows(WorkflowContext ctx, std::string input) {
+  co_return co_await ctx.continue_as_new(std::string(3U << 20U, 'x') + input);
+}
+
+TEST_F(WorkerTest, WhatIsTooLargeToGoOnWithIsAFailure) {
+  start(patient_options(), [](Worker& worker) {
+    worker.on("grows", [](WorkflowContext c, std::string s) { return grows(c, std::move(s)); });
+  });
+  const ExecutionInfo info = let_work(begin_execution("grows", to_payload(std::string("x"))));
+  EXPECT_EQ(info.state, PublicState::failed);
+  EXPECT_NE(info.execution.end_reason.find("large"), std::string::npos)
+      << info.execution.end_reason;
 }
 
 Task<std::int64_t> forever_more(WorkflowContext ctx, Lines* effects, std::int64_t round) {

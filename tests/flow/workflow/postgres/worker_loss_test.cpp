@@ -55,6 +55,22 @@ TEST_F(WorkerLossTest, AResultThatCouldNotBeToldIsNoFailure) {
   }
 }
 
+TEST_F(WorkerLossTest, AWorkerGoesOnAfterOthersWereAlwaysFaster) {
+  const Engine engine = open();
+  execute(
+      "create sequence tries; create function collide() returns trigger language plpgsql as $$"
+      " begin if nextval('test.tries') <= 3 then raise exception using errcode = '40001'; end if;"
+      " return null; end $$;"
+      " create trigger collide after update on workflow_executions execute function collide()");
+  Worker worker(&engine);
+  worker.on("plain", [](std::string) { return 1; });
+  worker.start();
+  const ExecutionId id = run(engine.create_execution({.kind = "plain"})).value().id;
+  wait_for_end(engine, id);
+  EXPECT_GT(std::stoi(query("select last_value from tries")), 3) << "nobody was faster";
+  ASSERT_TRUE(run(worker.stop()));
+}
+
 class WaiterTest : public StoreTest {
  protected:
   /// Nobody looks for himself before the test is over.

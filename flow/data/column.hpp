@@ -29,6 +29,7 @@ struct Unwritten {
   Unwritten(const Unwritten<Other>&) noexcept {}
 
   T* allocate(std::size_t count) {
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T))
       throw std::bad_array_new_length();
     return static_cast<T*>(internal::take_buffer(count * sizeof(T)));

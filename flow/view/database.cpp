@@ -75,7 +75,8 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
           .retry_backoff = options.retry_backoff,
           .failures_max = options.failures_max});
   core->coordinator = store->system().spawn<internal::Coordinator>(
-      SpawnOptions{.name = "flow.coordinator"}, core->catalog, core->board, core->gone,
+      SpawnOptions{.name = "flow.coordinator", .mailbox_capacity = unbounded}, core->catalog,
+      core->board, core->gone,
       internal::CoordinatorOptions{
           .flow = flow,
           .workers = options.workers,

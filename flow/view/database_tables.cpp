@@ -103,6 +103,8 @@ Result<> add_column_to(RelationEntry& entry, const NewColumn& column) {
       return Error(data::Errc::type_mismatch, "'" + column.name + "' is " + to_string(column.type) +
                                                   ", not " + to_string(column.fill));
     }
+    if (auto checked = data::check_value(column.fill); !checked)
+      return Error(checked.error().code(), "'" + column.name + "': " + checked.error().detail());
     data::Column value(column.type);
     value.append(column.fill);
     data::append_ordered(value, 0, added.fill.emplace());

@@ -45,8 +45,9 @@ Task<Result<data::ChangeBatch>> RowScan::next(std::size_t rows_max) {
   // Kept here, as the task may outlive the scan.
   const Relation relation = relation_;
   const auto reading = reading_;
-  if (!std::exchange(reading->has_begun, true))
+  if (!reading->has_begun)
     WEIR_CO_TRY_VOID(co_await check_ready(reading->transaction, reading->catalog, relation));
+  reading->has_begun = true;
   data::BatchBuilder builder(relation.schema());
   while (builder.size() < rows_max) {
     auto row = co_await reading->scan.next();

@@ -44,6 +44,10 @@ Task<Result<>> Transaction::check(Relation relation) {
   if (!entry && entry.error() != Errc::unknown_relation) co_return std::move(entry).error();
   if (!entry || *entry != info.entry)
     co_return Error(Errc::stale_relation, "'" + relation.name() + "'");
+  if (relation.is_view()) {
+    WEIR_CO_TRY(ready, co_await transaction_.get(catalog_->ready(), info.id));
+    if (!ready) co_return Error(Errc::not_ready, "view '" + relation.name() + "'");
+  }
   checked_.insert(&info);
   if (!entry->followers.empty()) followed_.emplace(info.id, relation.shared_info());
   co_return {};

@@ -45,8 +45,9 @@ class FirstRows {
   bool are_equal(std::uint32_t a, std::uint32_t b) noexcept {
     if (rows_.codes[a] != rows_.codes[b]) return false;
     if (equal_rows(rows_.columns, a, rows_.columns, b)) return true;
-    has_given_up_ = alike_left_ == 0;
-    --alike_left_;
+    // For good: whoever asks once more must not find as many left as there can be.
+    if (alike_left_ == 0) has_given_up_ = true;
+    if (alike_left_ > 0) --alike_left_;
     return false;
   }
   /// The row itself, if no equal one was asked for before, or if it has given up.

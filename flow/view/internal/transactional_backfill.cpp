@@ -80,7 +80,13 @@ Task<Result<bool>> TransactionalFlows::fill_some(std::uint64_t id) {
       span("flow.transactional.fill", {{"flow.view", views_.at(id).definition->view->entry.name}});
   WEIR_CO_TRY_VOID(co_await reach_last());
   Progress progress = views_.at(id).progress;
-  WEIR_CO_TRY(piece, co_await read_piece(id, &progress));
+  auto read = co_await read_piece(id, &progress);
+  if (!read) {
+    // Of this view alone, unless nothing can be committed either.
+    WEIR_CO_TRY_VOID(co_await fail(id, read.error()));
+    co_return true;
+  }
+  std::optional<FlowTask> piece = *std::move(read);
   const bool is_done = std::ranges::all_of(progress.backfill, &Backfill::is_done);
   if (is_done && !waits(views_.at(id))) {
     progress.phase = ViewPhase::live;
@@ -204,8 +210,8 @@ void TransactionalFlows::hold_readers(ProgressMap& progress, std::uint64_t id) c
     Progress held = at->second.progress;
     if (held.phase != ViewPhase::quarantined) held.phase = ViewPhase::failing;
     held.error = "its source '" + views_.at(id).definition->view->entry.name + "' has failed";
-    progress.insert_or_assign(reader, std::move(held));
-    hold_readers(progress, reader);
+    // There may be many paths to a reader: one is enough.
+    if (progress.try_emplace(reader, std::move(held)).second) hold_readers(progress, reader);
   }
 }
 
@@ -225,7 +231,7 @@ void TransactionalFlows::add_anew(ProgressMap& progress, std::uint64_t id) const
   Progress anew = views_.at(id).progress;
   anew.is_wiping = true;
   anew.phase = ViewPhase::backfilling;
-  progress.insert_or_assign(id, std::move(anew));
+  if (!progress.try_emplace(id, std::move(anew)).second) return;
   const auto readers = readers_.find(id);
   if (readers == readers_.end()) return;
   for (const std::uint64_t reader : readers->second)

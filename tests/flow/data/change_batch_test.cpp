@@ -5,6 +5,7 @@
 #include <map>
 
 #include <weir/flow/data/errc.hpp>
+#include <weir/flow/data/internal/equal_rows.hpp>
 #include <weir/tests/flow/data/support/random_data.hpp>
 
 namespace weir::flow::data {
@@ -158,6 +159,20 @@ TEST(BatchBuilder, RefusesWhatIsNoRowAndStaysAsItWas) {
   const ChangeBatch batch = builder.finish();
   EXPECT_EQ(batch.size(), 1u);
   EXPECT_EQ(batch.column(0).size(), 1u);
+}
+
+TEST(ChangeBatch, RowsThatAreOnlyAlikeAreComparedAsOftenAsAllowedAndNoMore) {
+  constexpr std::size_t rows = 12;
+  constexpr std::size_t comparisons = rows * (rows - 1) / 2;
+  auto column = std::make_shared<Column>(DataType{Kind::int64});
+  for (std::size_t row = 0; row < rows; ++row) column->append(static_cast<std::int64_t>(row));
+  const Columns columns = {column};
+  const std::vector<std::uint64_t> codes(rows, 7);
+  for (std::size_t allowed = 0; allowed <= comparisons; ++allowed) {
+    Weights weights(rows, 1);
+    const auto zero = internal::sum_equal_rows({columns, codes, allowed}, weights);
+    EXPECT_EQ(zero.has_value(), allowed == comparisons) << allowed;
+  }
 }
 
 }  // namespace

@@ -198,6 +198,9 @@ TEST_F(DatabaseTest, RefusesToAlterWhatCannotBe) {
             "null not allowed: 'orders': 'n' needs a value for the rows that are there already");
   EXPECT_EQ(refusal(database().add_column("orders", {.name = "n", .type = Kind::text, .fill = 5})),
             "type mismatch: 'orders': 'n' is text, not 5");
+  const NewColumn broken{.name = "n", .type = Kind::text, .fill = std::string("\xff")};
+  EXPECT_NE(refusal(database().add_column("orders", broken)).find("'orders': 'n': "),
+            std::string::npos);
   EXPECT_EQ(refusal(database().drop_column("people", "id")), "unknown table or view: 'people'");
 }
 

@@ -272,6 +272,21 @@ TEST_F(FaultyViewTest, RowsThatCannotBeReadStopTheNewViewAlone) {
   EXPECT_EQ(fresh_rows(all), "+1 (1, 'figs', 1)\n");
 }
 
+TEST_F(FaultyViewTest, RowsThatCannotBeReadStopTheNewViewAloneAlsoInTheCommitOfAWriter) {
+  const ViewOptions transactional{.update = ViewUpdate::transactional};
+  ASSERT_TRUE(run(database().drop_view("sums")));
+  write_garbage(*orders_);
+  const Relation others = run(database().create_table("others", test::orders_schema)).value();
+  const Relation broken =
+      run(database().create_view("broken", from(*orders_), transactional)).value();
+  const Relation all = run(database().create_view("all", from(others), transactional)).value();
+  EXPECT_EQ(run(database().fresh(broken, store().version())).error(), Errc::quarantined);
+  insert(*orders_, {{77, "figs", 1}});
+  insert(others, {{1, "figs", 1}});
+  EXPECT_EQ(fresh_rows(all), "+1 (1, 'figs', 1)\n");
+  EXPECT_TRUE(run(database().drop_view("broken")));
+}
+
 TEST_F(ViewTest, RefusesToRunWithoutWorkers) {
   close();
   EXPECT_EQ(open_again({.workers = 0}).error().message(),

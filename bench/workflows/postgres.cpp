@@ -31,7 +31,8 @@ using ::weir::storage::postgres::test::TestServer;
 constexpr int postgres_in_flight = 64;
 
 std::unique_ptr<TestServer> start_server() {
-  auto server = TestServer::start({.syncs = true, .settings = {"shared_buffers=256MB"}});
+  auto server = TestServer::start(
+      {.syncs = true, .is_on_disk = true, .settings = {"shared_buffers=256MB"}});
   if (!server) std::exit(1);
   return server;
 }

@@ -55,9 +55,11 @@ void remove_leftovers(const fs::path& parent) {
   }
 }
 
-/// In memory if possible. The paths of sockets are short, so it is near the root.
-fs::path make_directory() {
-  const fs::path parent = ::access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+/// In memory if possible, and if it need not be on a disk. The paths of sockets are short, so it is
+/// near the root.
+fs::path make_directory(bool is_on_disk) {
+  const bool is_in_memory = !is_on_disk && ::access("/dev/shm", W_OK | X_OK) == 0;
+  const fs::path parent = is_in_memory ? "/dev/shm" : "/var/tmp";
   remove_leftovers(parent);
   std::string name = parent / (std::string(directory_prefix) + std::to_string(::getpid()));
   name += "_XXXXXX";
@@ -198,7 +200,9 @@ std::unique_ptr<TestServer> TestServer::start(const ServerOptions& options) {
 }
 
 TestServer::TestServer(fs::path programs, const ServerOptions& options)
-    : programs_(std::move(programs)), options_(options), directory_(make_directory()) {
+    : programs_(std::move(programs)),
+      options_(options),
+      directory_(make_directory(options.is_on_disk)) {
   if (const passwd* user = server_user()) {
     if (::chown(directory_.c_str(), user->pw_uid, user->pw_gid) != 0) fail("chown");
   }
@@ -279,7 +283,7 @@ std::string TestServer::query(const std::string& statement) const {
   return run(connection(), statement);
 }
 
-SilentServer::SilentServer() : directory_(make_directory()) {
+SilentServer::SilentServer() : directory_(make_directory(false)) {
   socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

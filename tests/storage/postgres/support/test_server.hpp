@@ -10,8 +10,11 @@
 namespace weir::storage::postgres::test {
 
 struct ServerOptions {
-  /// Whether the server writes to the disk before it answers.
+  /// Whether the server syncs what it wrote before it answers.
   bool syncs = false;
+  /// Whether it writes to a disk. In memory, where its files are otherwise, syncing costs nothing:
+  /// who measures has them on a disk.
+  bool is_on_disk = false;
   /// Further settings: `max_connections=10`.
   std::vector<std::string> settings = {};
 };

@@ -5,8 +5,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # Paths in messages and debug information are relative to the source root, whether the compiler sees
-# them absolute or, through ccache, relative to the build tree. ccache serves a clone only with what
-# it compiled itself: the path of its precompiled header is part of every command.
+# them absolute or, through ccache, relative to the build tree. Where headers are precompiled, ccache
+# serves a clone only with what it compiled itself: they hold the paths that they were found by. The
+# presets that build everything anew do without, and share what any clone compiled.
 cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_BINARY_DIR}
            OUTPUT_VARIABLE source_from_build)
 add_compile_options(
@@ -37,8 +38,8 @@ endif()
 # weir_precompile(<target>... [LIKE <target>] [HEADERS <header>...])
 #
 # Compiles the headers once for all sources of each target, or takes what was compiled for the
-# target LIKE, which must have the same flags. Sources include what they use all the same: the
-# preset `dev` compiles without, and so does a project that adds Weir as a subdirectory.
+# target LIKE, which must have the same flags. Sources include what they use all the same: only the
+# preset `release` precompiles, and a project that adds Weir as a subdirectory does not.
 function(weir_precompile)
   cmake_parse_arguments(PARSE_ARGV 0 precompile "" "LIKE" "HEADERS")
   foreach(target IN LISTS precompile_UNPARSED_ARGUMENTS)

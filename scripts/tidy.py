@@ -8,6 +8,7 @@ rule says so: `tidy: allow <rule>: <reason>` in a comment on it.
 """
 
 import argparse
+import functools
 import os
 import re
 import subprocess
@@ -99,10 +100,10 @@ class Tree:
             if match := INCLUDE.match(line):
                 yield number, match[2] or match[1]
 
+    @functools.cached_property
     def modules(self):
-        for path, text in self.matching("CMakeLists.txt"):
-            if re.search(r"^weir_(module|program)\(", text, re.MULTILINE):
-                yield os.path.dirname(path)
+        return [os.path.dirname(path) for path, text in self.matching("CMakeLists.txt")
+                if re.search(r"^weir_(module|program)\(", text, re.MULTILINE)]
 
 
 def mirrored(path):
@@ -219,13 +220,12 @@ def check_pragma_once(tree):
 
 def check_listed(tree):
     """A file that its CMakeLists.txt does not name is not compiled, tested or installed."""
-    for module in tree.modules():
+    for module in tree.modules:
         listing = tree.files[f"{module}/CMakeLists.txt"]
+        inner = tuple(f"{other}/" for other in tree.modules if other.startswith(module + "/"))
         for path, _ in tree.cpp():
             name = path.removeprefix(module + "/")
-            nested = any(path.startswith(other + "/") for other in tree.modules() if other != module
-                         and other.startswith(module + "/"))
-            if name != path and not nested and not names(listing, name):
+            if name != path and not path.startswith(inner) and not names(listing, name):
                 yield Finding(path, 1, "listed", f"{module}/CMakeLists.txt does not name it")
     for path, _ in tree.matching("_test.cpp"):
         listing = tree.files.get(os.path.dirname(path) + "/CMakeLists.txt", "")
@@ -238,7 +238,7 @@ def names(listing, word):
 
 
 def check_readmes(tree):
-    for module in tree.modules():
+    for module in tree.modules:
         text = tree.files.get(f"{module}/README.md")
         if text is None:
             yield Finding(f"{module}/CMakeLists.txt", 1, "readme", "the module has no README.md")

@@ -136,6 +136,7 @@ void DeliverWaiter::on_signal(Signal* signal, Cell&) {
 void admit_waiting(Cell& cell) noexcept {
   Extension& extension = cell.extension();
   std::scoped_lock hold(extension.room_lock);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see `give_back`
   const std::uint32_t used = cell.depth();
   // Half of the room at a time, so that senders work in batches.
   if (used > cell.capacity / 2) return;

@@ -280,6 +280,28 @@ TEST(Deliver, GetsRoomThatOthersHadReservedAndDidNotUse) {
   EXPECT_EQ(outcomes.wait_for(10), Outcomes(10, "sent"));
 }
 
+// A sender that is refused holds a place until it has given it back: whoever looks for room just
+// then finds none, and nobody else may come to look again.
+TEST(Deliver, IsNotForgottenWhenTheLastPlaceWasTakenOnlyForAMoment) {
+  const std::uint64_t seed = testing::test_seed();
+  WEIR_TRACE_SEED(seed);
+  std::mt19937_64 random(seed);
+  Counter got;
+  Collector<std::string> outcomes;
+  ActorSystem system(quiet(2));
+  auto reader = system.spawn<Reader>(SpawnOptions{.mailbox_capacity = 1}, &got);
+  std::vector<RefOf<Sender>> senders;
+  for (int i = 0; i < 3; ++i) senders.push_back(system.spawn<Sender>(reader, &outcomes));
+  std::int64_t expected = 0;
+  for (int round = 0; round < testing::scaled(1'000); ++round) {
+    for (auto& sender : senders) sender.send<SendAll>(0, 3);
+    expected += 9;
+    for (std::uint64_t i = random() % 400; i > 0; --i) internal::relax_cpu();
+    for (std::uint64_t i = random() % 8; i > 0; --i) expected += reader.send<Number>(-1) ? 1 : 0;
+    got.wait_for(expected);
+  }
+}
+
 // Five senders, one of which may be killed, and a receiver that may stop, at moments of chance.
 void disturb(Simulation& simulation, Scene& scene) {
   std::vector<RefOf<Sender>> senders;

@@ -184,7 +184,11 @@ void cancel_background(Cell& cell) noexcept {
 bool is_held_up_by_current_run(const Cell& cell) noexcept {
   const Worker* worker = this_worker;
   if (!worker || worker->current != &cell) return false;
-  return worker->current_run && (worker->current_run->blocks & Cell::blocking) != 0;
+  // A task of a scope holds nothing up, but the handler that will join it may.
+  for (const Run* run = worker->current_run; run; run = run->parent) {
+    if ((run->blocks & Cell::blocking) != 0) return true;
+  }
+  return false;
 }
 
 bool is_current_run_cancelled() noexcept {

@@ -6,6 +6,7 @@
 
 #include <weir/runtime/explore_gtest.hpp>
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/task_scope.hpp>
 
 #include <weir/tests/runtime/support.hpp>
 #include <weir/tests/runtime/support/gate_actor.hpp>
@@ -202,6 +203,38 @@ TEST(Deliver, ToOneselfIsADeadlockOnceTheMailboxIsFull) {
     EXPECT_EQ(outcomes.values(),
               (Outcomes{"sent", "sent", "would wait for itself", "handled", "handled"}));
   }
+}
+
+class SelfSenderInTask final : public Actor<Fill, Number> {
+ public:
+  explicit SelfSenderInTask(Collector<std::string>* outcomes) : outcomes_(outcomes) {}
+  Task<> on(Fill message) {
+    TaskScope scope;
+    scope.spawn(fill(self(), message.count, outcomes_));
+    co_await scope.join();
+  }
+  void on(const Number&) { outcomes_->add("handled"); }
+
+ private:
+  static Task<> fill(ActorRef<Number> target, int count, Collector<std::string>* outcomes) {
+    for (int i = 0; i < count; ++i) {
+      auto result = co_await target.deliver<Number>(i);
+      outcomes->add(result ? "sent" : result.error().code().message());
+    }
+  }
+
+  Collector<std::string>* outcomes_;
+};
+
+TEST(Deliver, ToOneselfFromATaskOfTheHandlerIsADeadlockToo) {
+  Simulation simulation;
+  Collector<std::string> outcomes;
+  auto actor =
+      simulation.system().spawn<SelfSenderInTask>(SpawnOptions{.mailbox_capacity = 2}, &outcomes);
+  actor.send<Fill>(3);
+  simulation.run_for(1s);
+  EXPECT_EQ(outcomes.values(),
+            (Outcomes{"sent", "sent", "would wait for itself", "handled", "handled"}));
 }
 
 Task<SendResult<Number>> deliver_number(ActorRef<Number> target) {

@@ -65,7 +65,7 @@ struct Extension {
 
   // Touched by the activation.
   Run* runs = nullptr;
-  std::uint32_t run_count = 0;
+  std::uint32_t handler_count = 0;  // of the runs that are not tasks of a scope
   WaiterList waiters;
   YieldAwaiter* yielded = nullptr;                  // go on after other actors have run
   std::atomic<TimerMessageBase*> timers = nullptr;  // a TimerLink

@@ -119,11 +119,11 @@ void work(Worker& worker) noexcept {
     }
     advance_timers(worker);
     if (worker.slot.load(std::memory_order_relaxed)) continue;
-    const std::uint64_t before = total_activations(worker);
+    look_at_others(worker);
     const bool was_woken = sleep(worker);
     advance_timers(worker);
-    if (!was_woken && total_activations(worker) == before) {
-      advance_timers_of_others(worker);
+    if (!was_woken) {
+      advance_timers_of_stuck(worker);
       if (Cell* stuck = steal_stuck_slot(worker)) activate<IsObserved>(worker, stuck);
     }
   }

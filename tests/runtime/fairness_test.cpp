@@ -202,6 +202,22 @@ TEST(Fairness, WorkBehindABlockedThreadMovesToAnIdleOne) {
   }
 }
 
+// A third thread that is never idle says nothing about the blocked one.
+TEST(Fairness, WorkBehindABlockedThreadMovesToAnIdleOneWhileAnotherOneIsBusy) {
+  ActorSystem system(quiet(3));
+  system.spawn<Busy>();
+  for (int i = 0; i < testing::scaled(20); ++i) {
+    Event released;
+    Event done;
+    auto releaser = system.spawn<Releaser>(&released);
+    auto blocker = system.spawn<Blocker>(releaser, &released, &done);
+    blocker.send<Again>();
+    done.wait();
+    releaser.stop();
+    blocker.stop();
+  }
+}
+
 // The same when both threads have been asleep, and when the message waits behind others.
 TEST(Fairness, WorkBehindABlockedThreadMovesWhenTheSystemWasIdle) {
   ActorSystem system(quiet(2));
@@ -291,6 +307,22 @@ TEST(Fairness, ATimerOfABlockedThreadIsFiredByOneThatSleeps) {
     done.wait();
     alarm.stop();
     holder.stop();
+  }
+}
+
+TEST(Fairness, ATimerOfABlockedThreadIsFiredByAnIdleOneWhileAnotherOneIsBusy) {
+  ActorSystem system(quiet(3));
+  system.spawn<Busy>();
+  for (int i = 0; i < testing::scaled(20); ++i) {
+    Event rang;
+    Event done;
+    Event unused;
+    auto unheard = system.spawn<Quiet>(&unused);
+    auto blocker = system.spawn<TimerBlocker>(unheard, &rang, &done);
+    blocker.send<Again>();
+    done.wait();
+    unheard.stop();
+    blocker.stop();
   }
 }
 

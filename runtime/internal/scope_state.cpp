@@ -1,6 +1,7 @@
 #include <weir/runtime/internal/scope_state.hpp>
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <weir/runtime/internal/core.hpp>
@@ -38,6 +39,12 @@ ScopeState::~ScopeState() {
 }
 
 void ScopeState::start(Task<> task) {
+  // What runs here is not the actor that is being made, but the one that spawns it.
+  if (const Cell* unfinished = cell_under_construction()) {
+    throw std::logic_error("weir: TaskScope::spawn in the constructor of " +
+                           std::string(unfinished->type->name) +
+                           ": begin tasks of an actor in on_start()");
+  }
   Cell& actor = require_actor("TaskScope::spawn");
   if (home_ && home_ != &actor) {
     throw std::logic_error("weir: a TaskScope belongs to one actor");

@@ -374,6 +374,43 @@ TEST(TaskScope, SpawnOutsideAnActorThrows) {
   EXPECT_THROW(scope.spawn(step_twice("a", &log)), std::logic_error);
 }
 
+class Impatient final : public Actor<Start> {
+ public:
+  Impatient() { background_.spawn(hold_forever()); }
+  void on(Start) {}
+
+ private:
+  TaskScope background_;
+};
+
+class ParentOfImpatient final : public Actor<Start> {
+ public:
+  explicit ParentOfImpatient(testing::Collector<std::string>* failures) : failures_(failures) {}
+  void on(Start) {
+    try {
+      spawn<Impatient>();
+      failures_->add("none");
+    } catch (const std::logic_error& error) {
+      failures_->add(error.what());
+    }
+  }
+
+ private:
+  testing::Collector<std::string>* failures_;
+};
+
+TEST(TaskScope, SpawnInAConstructorThrows) {
+  testing::Collector<std::string> failures;
+  ActorSystem system(quiet());
+  EXPECT_THROW(system.spawn<Impatient>(), std::logic_error);
+  system.spawn<ParentOfImpatient>(&failures).send<Start>();
+  const std::string failure = failures.wait_for(1).front();
+  EXPECT_NE(failure.find("constructor of " + std::string(type_name<Impatient>())),
+            std::string::npos)
+      << failure;
+  EXPECT_NE(failure.find("on_start"), std::string::npos) << failure;
+}
+
 TEST(TaskScope, SpawnOfAnEmptyTaskThrows) {
   struct Empty {
     static Task<bool> run() {

@@ -78,7 +78,7 @@ void ScopeState::cancel_all() noexcept {
 
 void ScopeState::task_ended(std::exception_ptr failure) noexcept {
   if (failure && !failure_) failure_ = std::move(failure);
-  if (--running_ == 0 && joiner_) std::exchange(joiner_, nullptr)->wake();
+  if (--running_ == 0 && joiner_ && !std::exchange(joiner_->is_woken_, true)) joiner_->wake();
 }
 
 JoinAwaiter::~JoinAwaiter() {
@@ -92,11 +92,24 @@ void JoinAwaiter::await_suspend(std::coroutine_handle<> handle) {
   if (scope_.joiner_) throw std::logic_error("weir: a TaskScope is joined by one coroutine");
   suspend(handle);
   scope_.joiner_ = this;
-  if (is_current_run_cancelled()) scope_.cancel_all();
+  if (is_current_run_cancelled()) cancel();
+}
+
+void JoinAwaiter::cancel() noexcept {
+  is_cancelled_ = true;
+  scope_.cancel_all();
+}
+
+// Woken when the last task ended; another may have been started since by somebody else.
+bool JoinAwaiter::goes_on() noexcept {
+  if (scope_.running_ == 0) return true;
+  is_woken_ = false;
+  if (is_cancelled_) scope_.cancel_all();
+  return false;
 }
 
 void JoinAwaiter::await_resume() {
-  // Woken when the last task ended; another may have been started since by somebody else.
+  if (scope_.joiner_ == this) scope_.joiner_ = nullptr;
   if (std::exception_ptr failure = std::exchange(scope_.failure_, nullptr)) {
     std::rethrow_exception(failure);
   }

@@ -9,6 +9,7 @@
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/channel.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/when_all.hpp>
 #include <weir/tests/runtime/support.hpp>
@@ -171,6 +172,46 @@ TEST(TaskScope, ATaskMaySpawnIntoItsScope) {
   };
   ActorSystem system(quiet());
   EXPECT_EQ(system.run(Tree::run()), 64);
+}
+
+struct Late {
+  TaskScope scope;
+  SequenceBarrier last_one_ends;
+  Log log;
+};
+
+// Wakes the joiner by its end; before that one's turn comes somebody else has a task for the scope.
+Task<> end_when_told(Late* late) {
+  static_cast<void>(co_await late->last_one_ends.wait_until(1));
+  late->log.push_back("early ended");
+}
+Task<> end_later(Late* late) {
+  static_cast<void>(co_await sleep_for(std::chrono::milliseconds(1)));
+  late->log.push_back("late ended");
+}
+Task<> join(Late* late) {
+  co_await late->scope.join();
+  late->log.push_back("joined " + std::to_string(late->scope.running()));
+}
+Task<> spawn_late(Late* late) {
+  static_cast<void>(co_await late->last_one_ends.wait_until(1));
+  late->scope.spawn(end_later(late));
+}
+Task<Log> join_with_a_late_task() {
+  Late late;
+  TaskScope others;
+  others.spawn(spawn_late(&late));
+  late.scope.spawn(end_when_told(&late));  // who waits last is told first
+  others.spawn(join(&late));
+  late.last_one_ends.publish(1);
+  co_await others.join();
+  co_return late.log;
+}
+
+TEST(TaskScope, JoinWaitsForATaskThatIsStartedWhenItHasBeenWoken) {
+  Simulation simulation;
+  EXPECT_EQ(simulation.run(join_with_a_late_task()),
+            (Log{"early ended", "late ended", "joined 0"}));
 }
 
 struct Unfinished {};

@@ -126,9 +126,11 @@ void complete_if_finished(Run* finished) noexcept {
     }
     send_home(request);
   }
-  if (run->timer) rearm_after_handling(cell, run->timer->node());
+  TimerMessageBase* const timer = run->timer;
   ActiveSpan* span = std::exchange(run->span, nullptr);
   run.reset();
+  // Last, because it may fail the actor: by then nothing of the handler must be left.
+  if (timer) rearm_after_handling(cell, timer->node());
   if (exception) fail_in_span(cell, span, exception);
   if (span) end_span(*cell.core, span);
 }

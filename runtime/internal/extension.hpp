@@ -59,7 +59,8 @@ struct Extension {
   SpinLock room_lock;
   DeliverWaiter* first_waiting = nullptr;
   DeliverWaiter* last_waiting = nullptr;
-  Node* ring_first = nullptr;  // drop_oldest: the messages themselves
+  std::uint32_t waiting_since = 0;  // by `Cell::popped`, without anybody having been let in
+  Node* ring_first = nullptr;       // drop_oldest: the messages themselves
   Node* ring_last = nullptr;
   std::uint32_t ring_size = 0;
 

@@ -1,6 +1,8 @@
 // `deliver`: a sender that waits for room, and what becomes of it when there will be none.
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -264,6 +266,55 @@ TEST(Deliver, OutsideAnActorWorksWhileThereIsRoom) {
     handle.destroy();
   }
   opens.set();
+}
+
+// Keeps its mailbox all but full with messages to itself.
+class Hamster final : public Actor<Work, Number> {
+ public:
+  Hamster(std::uint32_t capacity, ActorRef<Pass> gate, Collector<int>* got)
+      : capacity_(capacity), gate_(std::move(gate)), got_(got) {}
+  Task<> on(Work) {
+    static_cast<void>(co_await gate_.ask<Pass>().within(forever));
+    while (self().send<Number>(-1)) {
+    }
+    is_full_ = true;
+  }
+  void on(const Number& message) {
+    got_->add(message.value);
+    if (!std::exchange(is_full_, false) && got_->values().size() < 20 * capacity_) {
+      static_cast<void>(self().send<Number>(-1));
+    }
+  }
+
+ private:
+  const std::uint32_t capacity_;
+  ActorRef<Pass> gate_;
+  Collector<int>* got_;
+  bool is_full_ = false;
+};
+
+TEST(Deliver, HasItsTurnWhenOthersWhoDoNotWaitKeepTheMailboxFull) {
+  for (const std::uint32_t capacity : {3u, 8u, 100u}) {
+    Simulation simulation;
+    Collector<int> got;
+    Collector<std::string> outcomes;
+    auto gate = simulation.system().spawn<GateActor>();
+    auto hamster = simulation.system().spawn<Hamster>(SpawnOptions{.mailbox_capacity = capacity},
+                                                      capacity, gate, &got);
+    hamster.send<Work>();
+    simulation.run_for(1s);
+    while (hamster.send<Number>(-1)) {
+    }
+    simulation.system().spawn<Sender>(hamster, &outcomes).send<SendAll>(7, 1);
+    simulation.run_for(1s);
+    EXPECT_EQ(outcomes.values().size(), 0u) << "it waits";
+    gate.send<Open>();
+    simulation.run_until_idle();
+    EXPECT_EQ(outcomes.values(), Outcomes{"sent"});
+    const std::vector<int> values = got.values();
+    const auto turn = std::find(values.begin(), values.end(), 7) - values.begin();
+    EXPECT_LE(turn, 4 * static_cast<int>(capacity)) << capacity;
+  }
 }
 
 // Room that a burst had reserved and gives back must reach those who wait for it.

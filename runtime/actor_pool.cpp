@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+
+#include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/waiter.hpp>
 
 namespace weir {
 
@@ -32,6 +36,12 @@ void check_pool(std::string_view worker_type, std::size_t size,
   }
   if (limits->depth == 0) refuse("its limits allow a depth of 0, which no worker can keep");
   if (limits->every <= Duration::zero()) refuse("it looks at its workers every 0 ns");
+}
+
+void report_missing_worker(std::string_view worker_type, const char* reason) noexcept {
+  const Cell& pool = *current_cell();
+  pool.core->report_failure(pool,
+                            "a " + std::string(worker_type) + " could not be started: " + reason);
 }
 
 Cell& parent_for_pool() {

@@ -50,6 +50,8 @@ struct PoolOptions {
   /// Of each worker.
   SpawnOptions worker = {.supervision = Supervision::restart()};
   /// A worker that has ended, by itself or because its supervision gave up, is replaced after this.
+  /// If its constructor throws then, that is reported as a failure of the pool, which goes on and
+  /// tries again after as long.
   Duration replace_after = std::chrono::milliseconds(100);
   /// Without limits the size changes only when `resize` is called.
   std::optional<PoolLimits> limits = {};

@@ -21,6 +21,7 @@ namespace weir {
 class TaskScope {
  public:
   /// Starts `task`, which runs until it waits for the first time; its failure surfaces at `join`.
+  /// Throws `std::logic_error` outside an actor, and in the constructor of one: use `on_start`.
   void spawn(Task<> task) { state_.start(std::move(task)); }
 
   /// `co_await scope.join()`: waits until no task is left; rethrows the first failure. If the

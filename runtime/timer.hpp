@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <weir/runtime/clock.hpp>
@@ -81,13 +83,23 @@ struct RepeatedMessage final : TimerMessage<M> {
     auto* repeated = static_cast<RepeatedMessage*>(self);
     const std::uintptr_t trace = repeated->envelope.trace;
     repeated->envelope.~Envelope();
+    self->operations = &without_message;
     ::new (&repeated->envelope) Envelope<M>(repeated->original);
+    self->operations = &again;
     repeated->envelope.trace = trace;
     repeated->envelope.type_and_flags |= Node::is_timer;
     return repeated->period;
   }
   static constexpr TimerOperations again{
       [](TimerMessageBase* self) noexcept { delete static_cast<RepeatedMessage*>(self); }, &renew};
+
+  static void free_rest(TimerMessageBase* self) noexcept {
+    static_assert(std::is_trivially_destructible_v<TimerMessageBase>);
+    auto* repeated = static_cast<RepeatedMessage*>(self);
+    repeated->original.~M();
+    Pooled::operator delete(repeated, sizeof(RepeatedMessage));
+  }
+  static constexpr TimerOperations without_message{&free_rest, nullptr};
 
   M original;
   std::int64_t period;

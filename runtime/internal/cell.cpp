@@ -243,6 +243,7 @@ void Cell::activate_for(Worker& worker) noexcept {
       continue;
     }
     if (quota-- == 0) [[unlikely]] {
+      admit_if_waiting(*this);  // the quota may be less than there is between two looks
       yield_to_others(*this, worker);
       break;
     }

@@ -73,6 +73,7 @@ Core::Core(ActorSystemOptions wanted, SimulationHost* host)
   prepare_tracing();
   for (unsigned i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, now_ns()));
+    workers.back()->sightings.resize(threads);
   }
   SpawnOptions guardian_options{.mailbox_capacity = unbounded};
   guardian = prepare_cell({guardian_type, &guardian_options, nullptr, *this});

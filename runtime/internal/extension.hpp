@@ -59,13 +59,14 @@ struct Extension {
   SpinLock room_lock;
   DeliverWaiter* first_waiting = nullptr;
   DeliverWaiter* last_waiting = nullptr;
-  Node* ring_first = nullptr;  // drop_oldest: the messages themselves
+  std::uint32_t waiting_since = 0;  // by `Cell::popped`, without anybody having been let in
+  Node* ring_first = nullptr;       // drop_oldest: the messages themselves
   Node* ring_last = nullptr;
   std::uint32_t ring_size = 0;
 
   // Touched by the activation.
   Run* runs = nullptr;
-  std::uint32_t run_count = 0;
+  std::uint32_t handler_count = 0;  // of the runs that are not tasks of a scope
   WaiterList waiters;
   YieldAwaiter* yielded = nullptr;                  // go on after other actors have run
   std::atomic<TimerMessageBase*> timers = nullptr;  // a TimerLink

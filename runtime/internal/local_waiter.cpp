@@ -28,7 +28,7 @@ void LocalWaiter::wake() noexcept {
 void LocalWaiter::on_signal(Signal* signal, Cell&) {
   auto* sent = static_cast<WakeSignal*>(static_cast<RevocableSignal*>(signal));
   sent->is_sent = false;
-  sent->waiter->resume();
+  if (sent->waiter->goes_on()) sent->waiter->resume();
 }
 
 QueuedWaiter::~QueuedWaiter() {

@@ -20,6 +20,9 @@ class LocalWaiter : public Waiter {
 
   void wake() noexcept;
 
+  /// Called when it has been woken: false to wait on.
+  virtual bool goes_on() noexcept { return true; }
+
  private:
   static void on_signal(Signal* signal, Cell& home);
 

@@ -13,7 +13,10 @@ namespace {
 // How many senders one batch of freed room lets in: each goes on sending, so a few fill it.
 constexpr std::uint32_t room_per_sender = 128;
 
-void enqueue(Extension& extension, DeliverWaiter& waiter) noexcept {
+void enqueue(const Cell& cell, Extension& extension, DeliverWaiter& waiter) noexcept {
+  if (!extension.first_waiting) {
+    extension.waiting_since = cell.popped.load(std::memory_order_relaxed);
+  }
   waiter.previous_waiting = extension.last_waiting;
   waiter.next_waiting = nullptr;
   (extension.last_waiting ? extension.last_waiting->next_waiting : extension.first_waiting) =
@@ -33,6 +36,14 @@ bool reserve_one(Cell& cell) noexcept {
   if (cell.has_room(used + 1)) return true;
   cell.enqueued.fetch_sub(1, std::memory_order_relaxed);
   return false;
+}
+
+// Half of the room at a time, so that senders work in batches. But those who do not wait take room
+// as soon as there is some: if they have kept the mailbox full for so long, any room will do.
+bool may_admit(const Cell& cell, const Extension& extension, std::uint32_t used) noexcept {
+  if (used <= cell.capacity / 2) return true;
+  const std::uint32_t popped = cell.popped.load(std::memory_order_relaxed);
+  return popped - extension.waiting_since >= cell.capacity;
 }
 
 // Makes the receiver look at those who wait at least once after each joined.
@@ -91,7 +102,7 @@ bool DeliverWaiter::wait(Cell* receiver, Node* message, std::coroutine_handle<> 
     std::scoped_lock hold(extension.room_lock);
     target->has_waiters.store(true, std::memory_order_relaxed);
     suspend(coroutine);
-    enqueue(extension, *this);
+    enqueue(*target, extension, *this);
   }
   // The receiver may have made room, or ended, before it could see us.
   target->send_signal(new WaitingSignal);
@@ -136,13 +147,14 @@ void DeliverWaiter::on_signal(Signal* signal, Cell&) {
 void admit_waiting(Cell& cell) noexcept {
   Extension& extension = cell.extension();
   std::scoped_lock hold(extension.room_lock);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see `give_back`
   const std::uint32_t used = cell.depth();
-  // Half of the room at a time, so that senders work in batches.
-  if (used > cell.capacity / 2) return;
+  if (!may_admit(cell, extension, used)) return;
   std::uint32_t senders = (cell.capacity - used) / room_per_sender + 1;
   while (extension.first_waiting && senders-- > 0 && reserve_one(cell)) {
     DeliverWaiter& waiter = *extension.first_waiting;
     dequeue(extension, waiter);
+    extension.waiting_since = cell.popped.load(std::memory_order_relaxed);
     waiter.progress = DeliverWaiter::Progress::admitted;
     if (cell.push(waiter.node, waiter.node)) {
       waiter.node = nullptr;

@@ -111,14 +111,6 @@ void hand_over_watch(Worker& worker) noexcept {
   if (has_work_anywhere(core) || (is_unwatched && is_any_slot_full(worker))) core.wake_if_needed();
 }
 
-std::uint64_t total_activations(Worker& worker) noexcept {
-  std::uint64_t sum = 0;
-  for (auto& other : worker.core.workers) {
-    if (other.get() != &worker) sum += other->activations.load(std::memory_order_relaxed);
-  }
-  return sum;
-}
-
 // The flag is up before the last look at the queues, and whoever adds work looks for the flag
 // afterwards.
 bool sleep(Worker& worker) noexcept {

@@ -11,7 +11,4 @@ bool sleep(Worker& worker) noexcept;
 /// An idle worker has found something to do: somebody else looks after what it was to look after.
 void hand_over_watch(Worker& worker) noexcept;
 
-/// How many actors the other workers have activated so far.
-std::uint64_t total_activations(Worker& worker) noexcept;
-
 }  // namespace weir::internal

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -36,6 +38,8 @@ using PoolRouter = typename RouterOfList<typename A::Messages>::Type;
 /// Throws `std::invalid_argument` if a pool of this size cannot be.
 void check_pool(std::string_view worker_type, std::size_t size,
                 const std::optional<PoolLimits>& limits);
+/// In a handler: the pool could not start a worker, and why.
+void report_missing_worker(std::string_view worker_type, const char* reason) noexcept;
 /// The actor under construction or running on this thread; throws `std::logic_error` without one.
 Cell& parent_for_pool();
 
@@ -61,7 +65,7 @@ class PoolActor final : public Actor<ResizePool, DrainPool, RefillPool, LookAtPo
     if (is_draining_) return;
     const auto& limits = options_.limits;
     wanted_ = limits ? std::clamp(resize.workers, limits->min, limits->max) : resize.workers;
-    fill();
+    fill_or_try_again();
     while (workers_.size() > wanted_) remove_last();
   }
 
@@ -79,7 +83,7 @@ class PoolActor final : public Actor<ResizePool, DrainPool, RefillPool, LookAtPo
 
   void on(RefillPool) {
     will_refill_ = false;
-    if (!is_draining_) fill();
+    if (!is_draining_) fill_or_try_again();
   }
 
   void on(ChildStopped child) {
@@ -87,14 +91,13 @@ class PoolActor final : public Actor<ResizePool, DrainPool, RefillPool, LookAtPo
       return worker.id() == child.actor;
     });
     if (at == workers_.end()) {
-      --leaving_;
+      // Or one whose constructor threw.
+      std::erase(leaving_, child.actor);
       stop_if_drained();
       return;
     }
     workers_.erase(at);
-    if (is_draining_ || std::exchange(will_refill_, true)) return;
-    // Not at once: a worker that cannot live would be started over and over.
-    schedule_once<RefillPool>(options_.replace_after);
+    refill_later();
   }
 
  private:
@@ -110,6 +113,25 @@ class PoolActor final : public Actor<ResizePool, DrainPool, RefillPool, LookAtPo
     }
   }
 
+  // Once it lives, a worker that cannot be made is no reason to stop the others.
+  void fill_or_try_again() {
+    try {
+      fill();
+      return;
+    } catch (const std::exception& error) {
+      report_missing_worker(type_name<A>(), error.what());
+    } catch (...) {
+      report_missing_worker(type_name<A>(), "an exception that is not a std::exception");
+    }
+    refill_later();
+  }
+
+  // Not at once: a worker that cannot live would be started over and over.
+  void refill_later() {
+    if (is_draining_ || std::exchange(will_refill_, true)) return;
+    schedule_once<RefillPool>(options_.replace_after);
+  }
+
   SpawnOptions worker_options() {
     SpawnOptions options = options_.worker;
     const std::string& base = options.name.empty() ? options_.name : options.name;
@@ -120,12 +142,12 @@ class PoolActor final : public Actor<ResizePool, DrainPool, RefillPool, LookAtPo
   void remove_last() {
     const RefOf<A> worker = std::move(workers_.back());
     workers_.pop_back();
-    ++leaving_;
+    leaving_.push_back(worker.id());
     group().remove(*RefAccess::cell(worker), true);
   }
 
   void stop_if_drained() {
-    if (is_draining_ && leaving_ == 0) stop();
+    if (is_draining_ && leaving_.empty()) stop();
   }
 
   const PoolOptions<A> options_;
@@ -133,7 +155,7 @@ class PoolActor final : public Actor<ResizePool, DrainPool, RefillPool, LookAtPo
   const std::tuple<Args...> arguments_;
   std::size_t wanted_;
   std::vector<RefOf<A>> workers_;
-  std::size_t leaving_ = 0;  // removed and not ended yet
+  std::vector<ActorId> leaving_;  // removed and not ended yet
   std::uint64_t started_ = 0;
   bool will_refill_ = false;
   bool is_draining_ = false;

@@ -20,13 +20,13 @@ void link_run(Extension& extension, Run* run) noexcept {
   run->next = extension.runs;
   if (extension.runs) extension.runs->previous = run;
   extension.runs = run;
-  ++extension.run_count;
+  if (!run->scope) ++extension.handler_count;
 }
 
 void unlink_run(Extension& extension, Run* run) noexcept {
   (run->previous ? run->previous->next : extension.runs) = run->next;
   if (run->next) run->next->previous = run->previous;
-  --extension.run_count;
+  if (!run->scope) --extension.handler_count;
 }
 
 // The tasks of a scope live on when the handler that started them ends before the scope.
@@ -104,7 +104,7 @@ Outcome start_run(Run* owned, Node* node, std::uint8_t blocks) {
   Run* suspended = run.release();
   this_worker->suspended_run = suspended;
   link_run(extension, suspended);
-  if (extension.run_count >= interleaved_max(cell)) suspended->blocks = blocks;
+  if (extension.handler_count >= interleaved_max(cell)) suspended->blocks = blocks;
   cell.attention |= suspended->blocks;
   return is_request ? Outcome::suspended : Outcome::done;
 }
@@ -114,9 +114,11 @@ void complete_if_finished(Run* finished) noexcept {
   std::unique_ptr<Run> run(finished);
   Cell& cell = run->cell;
   unlink_run(cell.extension(), finished);
-  // With one less, an actor that interleaves goes on even if it is another run that held it up.
-  cell.attention &= static_cast<std::uint8_t>(
-      ~(cell.type->interleaves ? run->blocks | Cell::suspended : run->blocks));
+  // With one handler less, an actor that interleaves goes on even if it is another one that held it
+  // up.
+  const bool makes_room = cell.type->interleaves && !run->scope;
+  cell.attention &=
+      static_cast<std::uint8_t>(~(makes_room ? run->blocks | Cell::suspended : run->blocks));
   const std::exception_ptr exception = run->collect(*run);
   if (RequestNode* request = run->request) {
     if (!request->has(Node::has_reply)) {
@@ -124,9 +126,11 @@ void complete_if_finished(Run* finished) noexcept {
     }
     send_home(request);
   }
-  if (run->timer) rearm_after_handling(cell, run->timer->node());
+  TimerMessageBase* const timer = run->timer;
   ActiveSpan* span = std::exchange(run->span, nullptr);
   run.reset();
+  // Last, because it may fail the actor: by then nothing of the handler must be left.
+  if (timer) rearm_after_handling(cell, timer->node());
   if (exception) fail_in_span(cell, span, exception);
   if (span) end_span(*cell.core, span);
 }
@@ -184,7 +188,11 @@ void cancel_background(Cell& cell) noexcept {
 bool is_held_up_by_current_run(const Cell& cell) noexcept {
   const Worker* worker = this_worker;
   if (!worker || worker->current != &cell) return false;
-  return worker->current_run && (worker->current_run->blocks & Cell::blocking) != 0;
+  // A task of a scope holds nothing up, but the handler that will join it may.
+  for (const Run* run = worker->current_run; run; run = run->parent) {
+    if ((run->blocks & Cell::blocking) != 0) return true;
+  }
+  return false;
 }
 
 bool is_current_run_cancelled() noexcept {

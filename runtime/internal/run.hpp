@@ -71,7 +71,8 @@ void cancel_background(Cell& cell) noexcept;
 /// True if what runs on this thread has been cancelled, so that it should not begin to wait.
 bool is_current_run_cancelled() noexcept;
 
-/// True if `cell` handles no message before what runs on this thread has finished.
+/// True if `cell` handles no message before what runs on this thread has finished, or the handler
+/// whose task that is.
 bool is_held_up_by_current_run(const Cell& cell) noexcept;
 
 }  // namespace weir::internal

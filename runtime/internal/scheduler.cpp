@@ -25,7 +25,8 @@ constexpr std::uint32_t slot_streak_max = 64;
 // new ones: seldom, because the oldest of those spawn the largest trees.
 constexpr std::uint32_t ticks_between_outside_checks = 16;
 constexpr std::int64_t outside_wait_ns = 4'000'000;
-// Of its time, a worker that has work of its own gives at most one part in so many to those.
+// Of its time, a worker that has work of its own gives one part in so many to those outside, as
+// long as there are any: about a quarter of a millisecond at a time.
 constexpr std::int64_t outside_share = 16;
 constexpr std::uint32_t ticks_between_fresh_checks = 256;
 
@@ -66,11 +67,15 @@ void run_from_outside(Worker& worker) noexcept {
   if (worker.core.injected_size.load(std::memory_order_relaxed) == 0) return;
   const std::int64_t begin = worker.core.now_ns();
   if (begin < worker.outside_next) return;
-  Cell* cell = worker.core.pop_injected();
-  if (!cell) return;
-  activate<IsObserved>(worker, cell);
-  const std::int64_t end = worker.core.now_ns();
-  worker.outside_next = end + std::max(outside_wait_ns, (end - begin) * outside_share);
+  std::int64_t spent = 0;
+  while (spent < outside_wait_ns / outside_share) {
+    Cell* cell = worker.core.pop_injected();
+    if (!cell) break;
+    activate<IsObserved>(worker, cell);
+    spent = worker.core.now_ns() - begin;
+  }
+  if (spent == 0) return;
+  worker.outside_next = begin + spent + std::max(outside_wait_ns, spent * outside_share);
 }
 
 // True if actors may have something to do now. What users post themselves may send.
@@ -119,11 +124,11 @@ void work(Worker& worker) noexcept {
     }
     advance_timers(worker);
     if (worker.slot.load(std::memory_order_relaxed)) continue;
-    const std::uint64_t before = total_activations(worker);
+    look_at_others(worker);
     const bool was_woken = sleep(worker);
     advance_timers(worker);
-    if (!was_woken && total_activations(worker) == before) {
-      advance_timers_of_others(worker);
+    if (!was_woken) {
+      advance_timers_of_stuck(worker);
       if (Cell* stuck = steal_stuck_slot(worker)) activate<IsObserved>(worker, stuck);
     }
   }

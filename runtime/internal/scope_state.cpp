@@ -1,6 +1,7 @@
 #include <weir/runtime/internal/scope_state.hpp>
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <weir/runtime/internal/core.hpp>
@@ -38,6 +39,12 @@ ScopeState::~ScopeState() {
 }
 
 void ScopeState::start(Task<> task) {
+  // What runs here is not the actor that is being made, but the one that spawns it.
+  if (const Cell* unfinished = cell_under_construction()) {
+    throw std::logic_error("weir: TaskScope::spawn in the constructor of " +
+                           std::string(unfinished->type->name) +
+                           ": begin tasks of an actor in on_start()");
+  }
   Cell& actor = require_actor("TaskScope::spawn");
   if (home_ && home_ != &actor) {
     throw std::logic_error("weir: a TaskScope belongs to one actor");
@@ -71,7 +78,7 @@ void ScopeState::cancel_all() noexcept {
 
 void ScopeState::task_ended(std::exception_ptr failure) noexcept {
   if (failure && !failure_) failure_ = std::move(failure);
-  if (--running_ == 0 && joiner_) std::exchange(joiner_, nullptr)->wake();
+  if (--running_ == 0 && joiner_ && !std::exchange(joiner_->is_woken_, true)) joiner_->wake();
 }
 
 JoinAwaiter::~JoinAwaiter() {
@@ -85,11 +92,24 @@ void JoinAwaiter::await_suspend(std::coroutine_handle<> handle) {
   if (scope_.joiner_) throw std::logic_error("weir: a TaskScope is joined by one coroutine");
   suspend(handle);
   scope_.joiner_ = this;
-  if (is_current_run_cancelled()) scope_.cancel_all();
+  if (is_current_run_cancelled()) cancel();
+}
+
+void JoinAwaiter::cancel() noexcept {
+  is_cancelled_ = true;
+  scope_.cancel_all();
+}
+
+// Woken when the last task ended; another may have been started since by somebody else.
+bool JoinAwaiter::goes_on() noexcept {
+  if (scope_.running_ == 0) return true;
+  is_woken_ = false;
+  if (is_cancelled_) scope_.cancel_all();
+  return false;
 }
 
 void JoinAwaiter::await_resume() {
-  // Woken when the last task ended; another may have been started since by somebody else.
+  if (scope_.joiner_ == this) scope_.joiner_ = nullptr;
   if (std::exception_ptr failure = std::exchange(scope_.failure_, nullptr)) {
     std::rethrow_exception(failure);
   }

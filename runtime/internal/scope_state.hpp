@@ -48,12 +48,16 @@ class JoinAwaiter final : public LocalWaiter {
   void await_suspend(std::coroutine_handle<> handle);
   void await_resume();
 
-  void cancel() noexcept override { scope_.cancel_all(); }
+  void cancel() noexcept override;
   std::string describe() const override { return "the tasks of a scope"; }
 
  private:
   friend class ScopeState;
+  bool goes_on() noexcept override;
+
   ScopeState& scope_;
+  bool is_woken_ = false;
+  bool is_cancelled_ = false;
 };
 
 }  // namespace weir::internal

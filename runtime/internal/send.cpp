@@ -10,6 +10,14 @@
 namespace weir::internal {
 namespace {
 
+// Room that was taken may have been all that kept those in line out, and the receiver may have
+// looked meanwhile and gone to sleep. Both accesses are sequentially consistent, as is the fence in
+// `admit_waiting`: either this sees who waits, or whoever looks at the room sees it free.
+void give_back(Cell& target, std::uint32_t room) noexcept {
+  target.enqueued.fetch_sub(room, std::memory_order_seq_cst);
+  if (target.has_waiters.load(std::memory_order_seq_cst)) admit_waiting(target);
+}
+
 // Reserves room for `wanted` messages, or for as many as there is room for.
 std::uint32_t reserve(Cell& target, std::uint32_t wanted) noexcept {
   const std::uint32_t used = target.enqueued.fetch_add(wanted, std::memory_order_relaxed);
@@ -18,7 +26,7 @@ std::uint32_t reserve(Cell& target, std::uint32_t wanted) noexcept {
   if (excess <= 0) [[likely]]
     return wanted;
   const std::uint32_t refused = std::min(static_cast<std::uint32_t>(excess), wanted);
-  target.enqueued.fetch_sub(refused, std::memory_order_relaxed);
+  give_back(target, refused);
   return wanted - refused;
 }
 
@@ -193,8 +201,7 @@ void flush_outbox(Worker& worker) noexcept {
     publish(worker, outbox);
     if (const std::uint32_t credit = outbox.credit + outbox.recorded_credit; credit > 0) {
       if (worker.measures) worker.sampler.take_back(credit);
-      outbox.target->enqueued.fetch_sub(credit, std::memory_order_relaxed);
-      if (outbox.target->has_waiters.load(std::memory_order_acquire)) admit_waiting(*outbox.target);
+      give_back(*outbox.target, credit);
     }
     outbox.target->release();
   }

@@ -29,20 +29,38 @@ Cell* steal(Worker& worker) noexcept {
   return worker.core.pop_injected();
 }
 
+Cell* steal_slot(Worker& victim) noexcept {
+  Cell* cell = victim.slot.load(std::memory_order_relaxed);
+  if (!cell) return nullptr;
+  return victim.slot.compare_exchange_strong(cell, nullptr, std::memory_order_acquire) ? cell
+                                                                                       : nullptr;
+}
+
+// From each worker that has been inside one activation for long enough, whatever the others do.
+Cell* steal_from_slow(Worker& worker, int round) noexcept {
+  for (auto& victim : worker.core.workers) {
+    if (victim.get() == &worker) continue;
+    Worker::Sighting& seen = worker.sightings[victim->index];
+    const std::uint64_t now = victim->activations.load(std::memory_order_relaxed);
+    if (now != seen.activations) {
+      seen = {now, round};
+    } else if (round - seen.round > patience_rounds) {
+      if (Cell* cell = steal_slot(*victim)) return cell;
+    }
+  }
+  return nullptr;
+}
+
 Cell* search(Worker& worker, int rounds) noexcept {
   Core& core = worker.core;
   core.searching.fetch_add(1, std::memory_order_seq_cst);
   Cell* found = nullptr;
-  std::uint64_t seen = total_activations(worker);
-  int same = 0;
+  look_at_others(worker);
   for (int round = 0; round < rounds && !found; ++round) {
     relax_cpu();
     found = steal(worker);
     if (found || core.ends.load(std::memory_order_relaxed)) break;
-    const std::uint64_t now = total_activations(worker);
-    same = now == seen ? same + 1 : 0;
-    seen = now;
-    if (same > patience_rounds) found = steal_stuck_slot(worker);
+    found = steal_from_slow(worker, round);
   }
   core.searching.fetch_sub(1, std::memory_order_seq_cst);
   return found;
@@ -50,13 +68,21 @@ Cell* search(Worker& worker, int rounds) noexcept {
 
 }  // namespace
 
+void look_at_others(Worker& worker) noexcept {
+  for (auto& other : worker.core.workers) {
+    worker.sightings[other->index] = {other->activations.load(std::memory_order_relaxed), 0};
+  }
+}
+
+bool is_stuck(const Worker& worker, const Worker& other) noexcept {
+  return &other != &worker && other.activations.load(std::memory_order_relaxed) ==
+                                  worker.sightings[other.index].activations;
+}
+
 Cell* steal_stuck_slot(Worker& worker) noexcept {
   for (auto& victim : worker.core.workers) {
-    if (victim.get() == &worker) continue;
-    Cell* cell = victim->slot.load(std::memory_order_relaxed);
-    if (cell && victim->slot.compare_exchange_strong(cell, nullptr, std::memory_order_acquire)) {
-      return cell;
-    }
+    if (!is_stuck(worker, *victim)) continue;
+    if (Cell* cell = steal_slot(*victim)) return cell;
   }
   return nullptr;
 }

@@ -12,6 +12,14 @@
 namespace weir::internal {
 namespace {
 
+// The message could not be copied, and is gone: its node must not be looked at any more.
+void end_without_message(Cell& cell, TimerMessageBase& timer, std::uintptr_t trace) noexcept {
+  if (Trail* trail = trail_of(trace)) Trail::release(trail);
+  detach_timer(timer);
+  timer.operations->destroy(&timer);
+  fail(cell, std::current_exception());
+}
+
 // The message was admitted when the timer was armed, so it enters a full mailbox too.
 void deliver_timer(TimerEntry* entry) noexcept {
   auto* timer = static_cast<TimerMessageBase*>(entry);
@@ -98,7 +106,14 @@ void rearm_after_handling(Cell& cell, Node* node) noexcept {
     return;
   }
   timer.state = TimerMessageBase::State::armed;
-  const std::int64_t period = timer.operations->renew(&timer);
+  const std::uintptr_t trace = node->trace;
+  std::int64_t period = 0;
+  try {
+    period = timer.operations->renew(&timer);
+  } catch (...) {
+    end_without_message(cell, timer, trace);
+    return;
+  }
   const std::int64_t now = cell.core->now_ns();
   const bool is_fixed_rate = timer.repeat == Repeat::fixed_rate;
   const std::int64_t due = saturating_sum(is_fixed_rate ? timer.due : now, period);

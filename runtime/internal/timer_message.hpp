@@ -20,7 +20,8 @@ struct TimerHandle {
 struct TimerOperations {
   // Ends the message and frees the memory.
   void (*destroy)(TimerMessageBase*) noexcept;
-  // Makes the message anew for the next round, and tells the period.
+  // Makes the message anew for the next round, and tells the period. If its copy constructor throws
+  // so does this, and `destroy` ends a timer without a message.
   std::int64_t (*renew)(TimerMessageBase*);
 };
 

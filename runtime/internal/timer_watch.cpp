@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/stealing.hpp>
 
 namespace weir::internal {
 namespace {
@@ -58,11 +59,11 @@ void check_timers(Worker& worker) noexcept {
   worker.timers.advance(now);
 }
 
-void advance_timers_of_others(Worker& worker) noexcept {
+void advance_timers_of_stuck(Worker& worker) noexcept {
   const std::int64_t now = worker.core.now_ns();
   const OutsideOfTraces outside(worker);
   for (auto& other : worker.core.workers) {
-    if (other.get() != &worker && !other->timers.is_empty()) other->timers.try_advance(now);
+    if (is_stuck(worker, *other) && !other->timers.is_empty()) other->timers.try_advance(now);
   }
 }
 

@@ -19,8 +19,8 @@ inline void advance_timers_in_passing(Worker& worker) noexcept {
   worker.until_timer_check = worker.timer_check_every;
 }
 
-/// The timers of workers that are stuck in a long handler.
-void advance_timers_of_others(Worker& worker) noexcept;
+/// The timers of workers that are stuck in a long handler, each by itself: see stealing.hpp.
+void advance_timers_of_stuck(Worker& worker) noexcept;
 
 /// When this worker must look after its own timers or, somewhat later, its neighbour's.
 std::int64_t next_timer_due(Worker& worker, std::int64_t now) noexcept;

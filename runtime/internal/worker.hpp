@@ -60,6 +60,12 @@ struct Outbox {
 /// workers take from the queue and the stack at any time, and from the slot when the owner has been
 /// busy for long.
 struct alignas(128) Worker {
+  /// What this worker has seen of another one.
+  struct Sighting {
+    std::uint64_t activations = 0;
+    int round = 0;  // of its search, in which they were so many for the first time
+  };
+
   Worker(Core& system, unsigned number, std::int64_t now_ns);
   ~Worker();
 
@@ -107,6 +113,7 @@ struct alignas(128) Worker {
   std::uint32_t recorded_popped = 0;
   MessageSampler sampler;
   ActorDurations* const durations;  // null if it does not measure
+  std::vector<Sighting> sightings;  // by index: see stealing.hpp
 
   // Read by others.
   alignas(64) std::atomic<std::uint64_t> activations{0};

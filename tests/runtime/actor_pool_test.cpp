@@ -258,6 +258,75 @@ TEST_F(ActorPoolTest, AWorkerWhoseSupervisionGaveUpIsReplaced) {
   EXPECT_EQ(ledger.started, 2);
 }
 
+/// Cannot be made while its ledger says so.
+class Moody final : public Actor<Job, Quit> {
+ public:
+  Moody(Ledger* ledger, const bool* refuses) {
+    ++ledger->started;
+    if (*refuses) throw std::runtime_error("not today");
+  }
+  void on(Job) {}
+  void on(Quit) { stop(); }
+};
+
+class MoodyPoolTest : public testing::Test {
+ protected:
+  Ledger ledger;
+  bool refuses = false;
+  std::vector<std::string> failures;
+  Simulation simulation{{.system = {.on_dead_letter = [](const DeadLetter&) {},
+                                    .on_failure =
+                                        [this](const ActorFailure& failure) {
+                                          failures.emplace_back(failure.message);
+                                        }}}};
+  ActorSystem& system = simulation.system();
+};
+
+TEST_F(MoodyPoolTest, TriesAgainWhenAWorkerCannotBeReplacedAndKeepsTheOthers) {
+  const auto pool =
+      spawn_pool<Moody>(system, {.size = 2, .replace_after = 50ms}, &ledger, &refuses);
+  refuses = true;
+  pool.send<Quit>();
+  simulation.run_for(175ms);
+  EXPECT_TRUE(pool.is_alive());
+  EXPECT_EQ(pool.size(), 1u);
+  ASSERT_EQ(failures.size(), 3u);
+  EXPECT_NE(failures[0].find("Moody could not be started: not today"), std::string::npos)
+      << failures[0];
+  refuses = false;
+  simulation.run_for(50ms);
+  EXPECT_EQ(pool.size(), 2u);
+  EXPECT_EQ(ledger.started, 2 + 3 + 1);
+}
+
+TEST_F(MoodyPoolTest, TriesAgainWhenItCannotGrow) {
+  const auto pool =
+      spawn_pool<Moody>(system, {.size = 2, .replace_after = 50ms}, &ledger, &refuses);
+  refuses = true;
+  ASSERT_TRUE(pool.resize(4));
+  simulation.run_for(1ms);
+  EXPECT_EQ(pool.size(), 2u);
+  refuses = false;
+  simulation.run_for(50ms);
+  EXPECT_EQ(pool.size(), 4u);
+}
+
+TEST_F(MoodyPoolTest, DrainsAfterAWorkerCouldNotBeMade) {
+  const auto pool =
+      spawn_pool<Moody>(system, {.size = 2, .replace_after = 50ms}, &ledger, &refuses);
+  refuses = true;
+  pool.send<Quit>();
+  simulation.run_for(60ms);
+  pool.stop(Stop::when_drained);
+  simulation.run_until_idle();
+  EXPECT_FALSE(pool.is_alive());
+}
+
+TEST_F(MoodyPoolTest, FailsAtOnceIfItsFirstWorkersCannotBeMade) {
+  refuses = true;
+  EXPECT_THROW(spawn_pool<Moody>(system, {.size = 2}, &ledger, &refuses), std::runtime_error);
+}
+
 TEST_F(ActorPoolTest, StoppingItStopsTheWorkers) {
   const auto pool = spawn_pool<Worker>(system, {.size = 3}, &ledger);
   pool.stop();

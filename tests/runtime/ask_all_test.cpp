@@ -23,6 +23,7 @@ struct Quote {
 };
 
 struct Other {};
+struct Start {};
 
 /// Answers after a while, or never.
 class Dealer final : public Actor<Quote, Other> {
@@ -99,6 +100,61 @@ TEST(AskAll, HasOneDeadlineAndKeepsWhatCameInTime) {
   EXPECT_EQ(replies[3], Error(Errc::timed_out).message());
   EXPECT_EQ(replies[4], Error(Errc::stopped, "empty reference").message());
   EXPECT_EQ(simulation.now().time_since_epoch(), std::chrono::milliseconds(100));
+}
+
+/// Asks itself and a dealer, from tasks of its handler.
+template <bool interleaved>
+class Vain final : public Actor<Start, Quote> {
+ public:
+  static constexpr bool interleaves = interleaved;
+
+  Vain(ActorRef<Quote> other, std::vector<std::string>* outcomes)
+      : other_(std::move(other)), outcomes_(outcomes) {}
+  Task<> on(Start) {
+    const std::vector<ActorRef<Quote>> both{self(), other_};
+    const auto replies = co_await ask_all<Quote>(both, 2).within(forever);
+    for (const auto& reply : replies) outcomes_->push_back(outcome_of(reply));
+    outcomes_->push_back(outcome_of(co_await first_of<Quote>(both, 3).within(forever)));
+    TaskScope outer;
+    outer.spawn(ask_within(self(), outcomes_));
+    co_await outer.join();
+  }
+  int on(Quote request) { return request.amount; }
+
+ private:
+  static std::string outcome_of(const Result<int>& reply) {
+    return reply ? std::to_string(*reply) : reply.error().code().message();
+  }
+  static Task<> ask_once(ActorRef<Quote> target, std::vector<std::string>* outcomes) {
+    outcomes->push_back(outcome_of(co_await target.ask<Quote>(4).within(forever)));
+  }
+  static Task<> ask_within(ActorRef<Quote> target, std::vector<std::string>* outcomes) {
+    TaskScope inner;
+    inner.spawn(ask_once(std::move(target), outcomes));
+    co_await inner.join();
+  }
+
+  ActorRef<Quote> other_;
+  std::vector<std::string>* outcomes_;
+};
+
+TEST(AskAll, OfOneselfAmongOthersIsADeadlockForThatOne) {
+  std::vector<std::string> outcomes;
+  Simulation simulation;
+  auto dealer = simulation.system().spawn<Dealer>(Dealer::Plan{10});
+  simulation.system().spawn<Vain<false>>(dealer, &outcomes).send<Start>();
+  simulation.run_until_idle();
+  const std::string deadlock = "would wait for itself";
+  EXPECT_EQ(outcomes, (std::vector<std::string>{deadlock, "20", "30", deadlock}));
+}
+
+TEST(AskAll, OfOneselfIsAnsweredByAnActorThatInterleaves) {
+  std::vector<std::string> outcomes;
+  Simulation simulation;
+  auto dealer = simulation.system().spawn<Dealer>(Dealer::Plan{10, std::chrono::seconds(1)});
+  simulation.system().spawn<Vain<true>>(dealer, &outcomes).send<Start>();
+  simulation.run_until_idle();
+  EXPECT_EQ(outcomes, (std::vector<std::string>{"2", "20", "3", "4"}));
 }
 
 TEST(AskAll, OfNobodyIsEmpty) {

@@ -1,11 +1,14 @@
 // `deliver`: a sender that waits for room, and what becomes of it when there will be none.
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include <weir/runtime/explore_gtest.hpp>
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/task_scope.hpp>
 
 #include <weir/tests/runtime/support.hpp>
 #include <weir/tests/runtime/support/gate_actor.hpp>
@@ -204,6 +207,38 @@ TEST(Deliver, ToOneselfIsADeadlockOnceTheMailboxIsFull) {
   }
 }
 
+class SelfSenderInTask final : public Actor<Fill, Number> {
+ public:
+  explicit SelfSenderInTask(Collector<std::string>* outcomes) : outcomes_(outcomes) {}
+  Task<> on(Fill message) {
+    TaskScope scope;
+    scope.spawn(fill(self(), message.count, outcomes_));
+    co_await scope.join();
+  }
+  void on(const Number&) { outcomes_->add("handled"); }
+
+ private:
+  static Task<> fill(ActorRef<Number> target, int count, Collector<std::string>* outcomes) {
+    for (int i = 0; i < count; ++i) {
+      auto result = co_await target.deliver<Number>(i);
+      outcomes->add(result ? "sent" : result.error().code().message());
+    }
+  }
+
+  Collector<std::string>* outcomes_;
+};
+
+TEST(Deliver, ToOneselfFromATaskOfTheHandlerIsADeadlockToo) {
+  Simulation simulation;
+  Collector<std::string> outcomes;
+  auto actor =
+      simulation.system().spawn<SelfSenderInTask>(SpawnOptions{.mailbox_capacity = 2}, &outcomes);
+  actor.send<Fill>(3);
+  simulation.run_for(1s);
+  EXPECT_EQ(outcomes.values(),
+            (Outcomes{"sent", "sent", "would wait for itself", "handled", "handled"}));
+}
+
 Task<SendResult<Number>> deliver_number(ActorRef<Number> target) {
   co_return co_await target.deliver<Number>(1);
 }
@@ -231,6 +266,55 @@ TEST(Deliver, OutsideAnActorWorksWhileThereIsRoom) {
     handle.destroy();
   }
   opens.set();
+}
+
+// Keeps its mailbox all but full with messages to itself.
+class Hamster final : public Actor<Work, Number> {
+ public:
+  Hamster(std::uint32_t capacity, ActorRef<Pass> gate, Collector<int>* got)
+      : capacity_(capacity), gate_(std::move(gate)), got_(got) {}
+  Task<> on(Work) {
+    static_cast<void>(co_await gate_.ask<Pass>().within(forever));
+    while (self().send<Number>(-1)) {
+    }
+    is_full_ = true;
+  }
+  void on(const Number& message) {
+    got_->add(message.value);
+    if (!std::exchange(is_full_, false) && got_->values().size() < 20 * capacity_) {
+      static_cast<void>(self().send<Number>(-1));
+    }
+  }
+
+ private:
+  const std::uint32_t capacity_;
+  ActorRef<Pass> gate_;
+  Collector<int>* got_;
+  bool is_full_ = false;
+};
+
+TEST(Deliver, HasItsTurnWhenOthersWhoDoNotWaitKeepTheMailboxFull) {
+  for (const std::uint32_t capacity : {3u, 8u, 100u}) {
+    Simulation simulation;
+    Collector<int> got;
+    Collector<std::string> outcomes;
+    auto gate = simulation.system().spawn<GateActor>();
+    auto hamster = simulation.system().spawn<Hamster>(SpawnOptions{.mailbox_capacity = capacity},
+                                                      capacity, gate, &got);
+    hamster.send<Work>();
+    simulation.run_for(1s);
+    while (hamster.send<Number>(-1)) {
+    }
+    simulation.system().spawn<Sender>(hamster, &outcomes).send<SendAll>(7, 1);
+    simulation.run_for(1s);
+    EXPECT_EQ(outcomes.values().size(), 0u) << "it waits";
+    gate.send<Open>();
+    simulation.run_until_idle();
+    EXPECT_EQ(outcomes.values(), Outcomes{"sent"});
+    const std::vector<int> values = got.values();
+    const auto turn = std::find(values.begin(), values.end(), 7) - values.begin();
+    EXPECT_LE(turn, 4 * static_cast<int>(capacity)) << capacity;
+  }
 }
 
 // Room that a burst had reserved and gives back must reach those who wait for it.
@@ -278,6 +362,28 @@ TEST(Deliver, GetsRoomThatOthersHadReservedAndDidNotUse) {
   });
   leaves.set();
   EXPECT_EQ(outcomes.wait_for(10), Outcomes(10, "sent"));
+}
+
+// A sender that is refused holds a place until it has given it back: whoever looks for room just
+// then finds none, and nobody else may come to look again.
+TEST(Deliver, IsNotForgottenWhenTheLastPlaceWasTakenOnlyForAMoment) {
+  const std::uint64_t seed = testing::test_seed();
+  WEIR_TRACE_SEED(seed);
+  std::mt19937_64 random(seed);
+  Counter got;
+  Collector<std::string> outcomes;
+  ActorSystem system(quiet(2));
+  auto reader = system.spawn<Reader>(SpawnOptions{.mailbox_capacity = 1}, &got);
+  std::vector<RefOf<Sender>> senders;
+  for (int i = 0; i < 3; ++i) senders.push_back(system.spawn<Sender>(reader, &outcomes));
+  std::int64_t expected = 0;
+  for (int round = 0; round < testing::scaled(1'000); ++round) {
+    for (auto& sender : senders) sender.send<SendAll>(0, 3);
+    expected += 9;
+    for (std::uint64_t i = random() % 400; i > 0; --i) internal::relax_cpu();
+    for (std::uint64_t i = random() % 8; i > 0; --i) expected += reader.send<Number>(-1) ? 1 : 0;
+    got.wait_for(expected);
+  }
 }
 
 // Five senders, one of which may be killed, and a receiver that may stop, at moments of chance.

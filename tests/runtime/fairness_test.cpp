@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,69 @@ TEST(Fairness, AnActorThatIsNeverIdleDoesNotHoldUpMessagesFromOutside) {
   auto actor = system.spawn<Quiet>(&got);
   actor.send<Note>(1);
   got.wait();
+}
+
+struct Holding {
+  Event held;
+  Event released;
+};
+
+// Keeps the only thread until many others wait outside.
+class Doorkeeper final : public Actor<Again> {
+ public:
+  explicit Doorkeeper(Holding* holding) : holding_(holding) {}
+  void on(Again) {
+    holding_->held.set();
+    holding_->released.wait();
+  }
+
+ private:
+  Holding* holding_;
+};
+
+struct Visits {
+  std::uint64_t activations() const { return worker->activations.load(); }
+
+  const internal::Worker* worker;
+  int expected;
+  int seen = 0;  // by the only thread
+  std::uint64_t activations_at_the_last = 0;
+  Event all_seen = {};
+};
+
+class Visitor final : public Actor<Note> {
+ public:
+  explicit Visitor(Visits* visits) : visits_(visits) {}
+  void on(Note) {
+    if (++visits_->seen < visits_->expected) return;
+    visits_->activations_at_the_last = visits_->activations();
+    visits_->all_seen.set();
+  }
+
+ private:
+  Visits* visits_;
+};
+
+// Each has so little to do that they take a small part of the time all together: were they handled
+// one by one, with a while in between, the one that is never idle would have its turn millions of
+// times.
+TEST(Fairness, AnActorThatIsNeverIdleLeavesManyFromOutsideTheirShare) {
+  constexpr int count = 2'000;
+  ActorSystemOptions options = quiet(1);
+  options.message_quota = 1;  // what the busy one does in a turn is about what a visitor does
+  ActorSystem system(options);
+  Holding holding;
+  Visits visits{system.core().workers.front().get(), count};
+  std::vector<RefOf<Visitor>> visitors;
+  for (int i = 0; i < count; ++i) visitors.push_back(system.spawn<Visitor>(&visits));
+  system.spawn<Busy>();
+  system.spawn<Doorkeeper>(&holding).send<Again>();
+  holding.held.wait();
+  const std::uint64_t before = visits.activations();
+  for (auto& visitor : visitors) visitor.send<Note>(1);
+  holding.released.set();
+  visits.all_seen.wait();
+  EXPECT_LT(visits.activations_at_the_last - before, 1'000'000u);
 }
 
 struct Bounce {
@@ -202,6 +266,24 @@ TEST(Fairness, WorkBehindABlockedThreadMovesToAnIdleOne) {
   }
 }
 
+// A third thread that is never idle says nothing about the blocked one.
+TEST(Fairness, WorkBehindABlockedThreadMovesToAnIdleOneWhileAnotherOneIsBusy) {
+  ActorSystemOptions options = quiet(3);
+  options.message_quota = 1;  // the busy one is activated again and again
+  ActorSystem system(options);
+  system.spawn<Busy>();
+  for (int i = 0; i < testing::scaled(20); ++i) {
+    Event released;
+    Event done;
+    auto releaser = system.spawn<Releaser>(&released);
+    auto blocker = system.spawn<Blocker>(releaser, &released, &done);
+    blocker.send<Again>();
+    done.wait();
+    releaser.stop();
+    blocker.stop();
+  }
+}
+
 // The same when both threads have been asleep, and when the message waits behind others.
 TEST(Fairness, WorkBehindABlockedThreadMovesWhenTheSystemWasIdle) {
   ActorSystem system(quiet(2));
@@ -291,6 +373,24 @@ TEST(Fairness, ATimerOfABlockedThreadIsFiredByOneThatSleeps) {
     done.wait();
     alarm.stop();
     holder.stop();
+  }
+}
+
+TEST(Fairness, ATimerOfABlockedThreadIsFiredByAnIdleOneWhileAnotherOneIsBusy) {
+  ActorSystemOptions options = quiet(3);
+  options.message_quota = 1;  // the busy one is activated again and again
+  ActorSystem system(options);
+  system.spawn<Busy>();
+  for (int i = 0; i < testing::scaled(20); ++i) {
+    Event rang;
+    Event done;
+    Event unused;
+    auto unheard = system.spawn<Quiet>(&unused);
+    auto blocker = system.spawn<TimerBlocker>(unheard, &rang, &done);
+    blocker.send<Again>();
+    done.wait();
+    unheard.stop();
+    blocker.stop();
   }
 }
 

@@ -8,10 +8,12 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/runtime/ask_all.hpp>
 #include <weir/runtime/explore_gtest.hpp>
 #include <weir/runtime/semaphore.hpp>
 #include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/sleep.hpp>
+#include <weir/runtime/task_scope.hpp>
 
 #include <weir/tests/runtime/support.hpp>
 
@@ -182,6 +184,85 @@ TEST(Interleaving, AClassMayHaveALimitOfItsOwn) {
     co_return co_await asked.ask<Pass>().within(1s);
   };
   EXPECT_TRUE(scene.simulation.run(ask(door))) << "all who wait keep out what they wait for";
+}
+
+struct Gather {
+  using Reply = int;
+};
+struct Weight {
+  using Reply = int;
+};
+
+/// Answers with the weight that its coordinator tells it.
+class Scale final : public Actor<Gather> {
+ public:
+  explicit Scale(ActorRef<Weight> coordinator) : coordinator_(std::move(coordinator)) {}
+  Task<Result<int>> on(Gather) { co_return co_await coordinator_.ask<Weight>().within(1min); }
+
+ private:
+  ActorRef<Weight> coordinator_;
+};
+
+/// Asks many who ask back.
+class Coordinator final : public Actor<Gather, Weight> {
+ public:
+  static constexpr bool interleaves = true;
+
+  explicit Coordinator(int scales) {
+    for (int i = 0; i < scales; ++i) scales_.push_back(spawn<Scale>(self()));
+  }
+  Task<int> on(Gather) {
+    int sum = 0;
+    for (const auto& reply : co_await ask_all<Gather>(scales_).within(1min)) {
+      sum += reply.value_or(0);
+    }
+    co_return sum;
+  }
+  int on(Weight) { return 1; }
+
+ private:
+  std::vector<ActorRef<Gather>> scales_;
+};
+
+TEST(Interleaving, TasksOfAHandlerDoNotCountAgainstTheLimit) {
+  ActorSystemOptions options = quiet();
+  options.interleaved_max = 2;
+  Scene scene(options);
+  auto coordinator = scene.simulation.system().spawn<Coordinator>(5);
+  EXPECT_EQ(*testing::ask_from_outside(scene.simulation.system(), coordinator, Gather{}), 5);
+}
+
+/// Waits after its tasks have ended.
+class Delegating final : public Actor<Work> {
+ public:
+  static constexpr bool interleaves = true;
+  static constexpr std::uint32_t interleaved_max = 2;
+
+  explicit Delegating(int* most) : most_(most) {}
+  Task<int> on(Work work) {
+    *most_ = std::max(*most_, ++under_way_);
+    TaskScope scope;
+    for (int i = 1; i <= 3; ++i) scope.spawn(wait(work.time * i));
+    co_await scope.join();
+    static_cast<void>(co_await sleep_for(work.time));
+    --under_way_;
+    co_return work.number;
+  }
+
+ private:
+  static Task<> wait(Duration time) { static_cast<void>(co_await sleep_for(time)); }
+
+  int* most_;
+  int under_way_ = 0;
+};
+
+TEST(Interleaving, ATaskThatEndsDoesNotLiftTheLimit) {
+  int most = 0;
+  Scene scene;
+  auto actor = scene.simulation.system().spawn<Delegating>(&most);
+  for (int i = 0; i < 6; ++i) scene.work(actor, i, 1s);
+  scene.simulation.run_until_idle();
+  EXPECT_EQ(most, 2);
 }
 
 TEST(Interleaving, StopLetsEveryHandlerFinish) {

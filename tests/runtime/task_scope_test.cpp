@@ -9,6 +9,7 @@
 #include <weir/runtime/actor_system.hpp>
 #include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/channel.hpp>
+#include <weir/runtime/sequence_barrier.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/when_all.hpp>
 #include <weir/tests/runtime/support.hpp>
@@ -171,6 +172,46 @@ TEST(TaskScope, ATaskMaySpawnIntoItsScope) {
   };
   ActorSystem system(quiet());
   EXPECT_EQ(system.run(Tree::run()), 64);
+}
+
+struct Late {
+  TaskScope scope;
+  SequenceBarrier last_one_ends;
+  Log log;
+};
+
+// Wakes the joiner by its end; before that one's turn comes somebody else has a task for the scope.
+Task<> end_when_told(Late* late) {
+  static_cast<void>(co_await late->last_one_ends.wait_until(1));
+  late->log.push_back("early ended");
+}
+Task<> end_later(Late* late) {
+  static_cast<void>(co_await sleep_for(std::chrono::milliseconds(1)));
+  late->log.push_back("late ended");
+}
+Task<> join(Late* late) {
+  co_await late->scope.join();
+  late->log.push_back("joined " + std::to_string(late->scope.running()));
+}
+Task<> spawn_late(Late* late) {
+  static_cast<void>(co_await late->last_one_ends.wait_until(1));
+  late->scope.spawn(end_later(late));
+}
+Task<Log> join_with_a_late_task() {
+  Late late;
+  TaskScope others;
+  others.spawn(spawn_late(&late));
+  late.scope.spawn(end_when_told(&late));  // who waits last is told first
+  others.spawn(join(&late));
+  late.last_one_ends.publish(1);
+  co_await others.join();
+  co_return late.log;
+}
+
+TEST(TaskScope, JoinWaitsForATaskThatIsStartedWhenItHasBeenWoken) {
+  Simulation simulation;
+  EXPECT_EQ(simulation.run(join_with_a_late_task()),
+            (Log{"early ended", "late ended", "joined 0"}));
 }
 
 struct Unfinished {};
@@ -372,6 +413,43 @@ TEST(TaskScope, SpawnOutsideAnActorThrows) {
   Log log;
   TaskScope scope;
   EXPECT_THROW(scope.spawn(step_twice("a", &log)), std::logic_error);
+}
+
+class Impatient final : public Actor<Start> {
+ public:
+  Impatient() { background_.spawn(hold_forever()); }
+  void on(Start) {}
+
+ private:
+  TaskScope background_;
+};
+
+class ParentOfImpatient final : public Actor<Start> {
+ public:
+  explicit ParentOfImpatient(testing::Collector<std::string>* failures) : failures_(failures) {}
+  void on(Start) {
+    try {
+      spawn<Impatient>();
+      failures_->add("none");
+    } catch (const std::logic_error& error) {
+      failures_->add(error.what());
+    }
+  }
+
+ private:
+  testing::Collector<std::string>* failures_;
+};
+
+TEST(TaskScope, SpawnInAConstructorThrows) {
+  testing::Collector<std::string> failures;
+  ActorSystem system(quiet());
+  EXPECT_THROW(system.spawn<Impatient>(), std::logic_error);
+  system.spawn<ParentOfImpatient>(&failures).send<Start>();
+  const std::string failure = failures.wait_for(1).front();
+  EXPECT_NE(failure.find("constructor of " + std::string(type_name<Impatient>())),
+            std::string::npos)
+      << failure;
+  EXPECT_NE(failure.find("on_start"), std::string::npos) << failure;
 }
 
 TEST(TaskScope, SpawnOfAnEmptyTaskThrows) {

@@ -231,6 +231,84 @@ TEST(Timer, WithANegativeDelayIsRefusedWithTheReason) {
   EXPECT_EQ(Counted<Tick>::live(), 0);
 }
 
+/// Can be copied only so many times, and cannot be moved.
+struct Fading {
+  explicit Fading(int* left) : copies_left(left) {}
+  Fading(const Fading& other) : copies_left(other.copies_left), counted(other.counted) {
+    if (--*copies_left < 0) throw std::runtime_error("faded");
+  }
+  int* copies_left;
+  Counted<Fading> counted = {};
+};
+struct Fade {
+  Fading fading;
+};
+struct FadingQuestion {
+  using Reply = std::string;
+  Fading fading;
+};
+
+/// Starts a timer, and counts its rounds, also of those before it was restarted.
+class Forgetful final : public Actor<Start, Fade, FadingQuestion> {
+ public:
+  Forgetful(Every mode, bool asks, int* rounds) : mode_(mode), asks_(asks), rounds_(rounds) {}
+  void on(Start) {
+    if (asks_) {
+      schedule_every<FadingQuestion>(mode_, 10ms, Fading(&copies_left_));
+    } else {
+      schedule_every<Fade>(mode_, 10ms, Fading(&copies_left_));
+    }
+    copies_left_ = 2;
+  }
+  Task<> on(const Fade&) { return play(); }
+  std::string on(const FadingQuestion&) {
+    ++*rounds_;
+    return "a long answer that does not fit into a small string";
+  }
+
+ private:
+  Task<> play() {
+    ++*rounds_;
+    if (mode_ == Every::fixed_delay) static_cast<void>(co_await sleep_for(1ms));
+  }
+
+  Every mode_;
+  bool asks_;
+  int* rounds_;
+  int copies_left_ = 100;
+};
+
+TEST(Timer, WhoseMessageCannotBeCopiedFailsItsActor) {
+  for (const bool asks : {false, true}) {
+    for (const Every mode : {Every::fixed_rate, Every::fixed_delay}) {
+      int rounds = 0;
+      testing::Reports reports;
+      Simulation simulation({.system = reports.options()});
+      auto actor = simulation.system().spawn<Forgetful>(mode, asks, &rounds);
+      actor.send<Start>();
+      simulation.run_for(1s);
+      EXPECT_EQ(rounds, 3);
+      ASSERT_EQ(reports.failures.values().size(), 1u);
+      EXPECT_EQ(reports.failures.values()[0].message, "faded");
+      EXPECT_FALSE(actor.is_alive());
+    }
+  }
+  EXPECT_EQ(Counted<Fading>::live(), 0);
+}
+
+TEST(Timer, WhoseMessageCannotBeCopiedEndsAndItsActorGoesByItsSupervision) {
+  int rounds = 0;
+  testing::Reports reports;
+  Simulation simulation({.system = reports.options()});
+  auto actor = simulation.system().spawn<Forgetful>(
+      SpawnOptions{.supervision = Supervision::resume()}, Every::fixed_rate, false, &rounds);
+  actor.send<Start>();
+  simulation.run_for(1s);
+  EXPECT_EQ(rounds, 3) << "no round without a message";
+  EXPECT_TRUE(actor.is_alive());
+  EXPECT_EQ(Counted<Fading>::live(), 0);
+}
+
 TEST(Timer, ThatIsNeverDueNeverFires) {
   EXPECT_EQ(failure_of(forever, false), "");
   EXPECT_EQ(failure_of(forever, true), "");

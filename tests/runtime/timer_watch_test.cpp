@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/runtime/internal/core.hpp>
+#include <weir/runtime/internal/stealing.hpp>
 
 #include <weir/tests/runtime/support.hpp>
 
@@ -131,12 +132,38 @@ TEST_F(TimerWatch, FiresWhatIsDueOfOthers) {
   worker(2).timers.arm(later, now + 60 * minute_ns);
   // What is late fires with the next tick of the wheel.
   testing::eventually("the next tick", [&] {
-    as(worker(0), [&] { advance_timers_of_others(worker(0)); });
+    as(worker(0), [&] { advance_timers_of_stuck(worker(0)); });
     return due_bells[0].rang.is_set() && due_bells[1].rang.is_set();
   });
   EXPECT_EQ(due_bells[0].ringer, &worker(0));
   EXPECT_FALSE(own.rang.is_set());
   EXPECT_FALSE(later.rang.is_set());
+}
+
+TEST_F(TimerWatch, FiresWhatIsDueOfAStuckWorkerWhateverTheOthersDo) {
+  Bell of_busy;
+  Bell of_stuck;
+  worker(1).timers.arm(of_busy, now - minute_ns);
+  worker(2).timers.arm(of_stuck, now - minute_ns);
+  testing::eventually("the next tick", [&] {
+    look_at_others(worker(0));
+    worker(1).activations.fetch_add(1);
+    as(worker(0), [&] { advance_timers_of_stuck(worker(0)); });
+    return of_stuck.rang.is_set();
+  });
+  EXPECT_FALSE(of_busy.rang.is_set()) << "it comes to them itself";
+}
+
+TEST_F(TimerWatch, TakesWhatWaitsBehindAStuckWorkerWhateverTheOthersDo) {
+  Cell behind_busy;
+  Cell behind_stuck;
+  worker(1).slot = &behind_busy;
+  worker(2).slot = &behind_stuck;
+  look_at_others(worker(0));
+  worker(1).activations.fetch_add(1);
+  EXPECT_EQ(steal_stuck_slot(worker(0)), &behind_stuck);
+  EXPECT_EQ(steal_stuck_slot(worker(0)), nullptr);
+  worker(1).slot = nullptr;
 }
 
 TEST_F(TimerWatch, ABusyWorkerLooksMoreOftenWhenItsActivationsTakeLong) {

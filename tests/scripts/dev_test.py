@@ -60,6 +60,8 @@ class Dev(unittest.TestCase):
             ("test", "--nonsense"): "test: unknown option '--nonsense'",
             ("test", "one", "two"): "test: one filter only, 'two' is a second",
             ("test", ""): "test: the filter is empty",
+            ("test", "--asan", "--tsan"): "test: --asan or --tsan, not both",
+            ("test", "--tsan", "Mailbox", "--joined"): "test: --tsan or --joined, not both",
             ("bench",): "bench: which suite?",
             ("bench", "--quick"): "bench: which suite?",
             ("bench", "nonsense"): "bench: no suite 'nonsense'",

@@ -19,6 +19,7 @@
 
 #include <weir/telemetry/otel/internal/diagnostics.hpp>
 #include <weir/telemetry/otel/internal/json.hpp>
+#include <weir/telemetry/otel/internal/quiet_writing.hpp>
 
 namespace weir::telemetry::otel {
 namespace {
@@ -116,6 +117,7 @@ class FileTransport final : public Transport {
   // To a file in one piece, so that several processes can share it. Elsewhere as much as there is
   // room for once the reader has read.
   bool write_all(std::string_view rest) {
+    const QuietWriting quiet;
     while (!rest.empty()) {
       if (!is_regular_ && !wait_for_room()) return refuse("nobody read it before the shutdown");
       const std::size_t most = is_regular_ ? rest.size() : std::size_t{PIPE_BUF};

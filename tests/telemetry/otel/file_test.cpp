@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <stdexcept>
@@ -221,6 +223,21 @@ TEST_F(OtlpPipe, GetsWholeLinesHoweverLongTheyAre) {
   ::close(reader);
 }
 
+TEST_F(OtlpPipe, WhoseReaderGoesMakesABatchFailAndIsUsedAgain) {
+  int reader = open_reader();
+  auto exporters = make_exporters(options());
+  ::close(reader);
+  EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
+  ::sigset_t signals{};
+  ASSERT_EQ(::sigpending(&signals), 0);
+  EXPECT_EQ(::sigismember(&signals, SIGPIPE), 0) << "it would arrive later";
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, nullptr, &signals), 0);
+  EXPECT_EQ(::sigismember(&signals, SIGPIPE), 0) << "it stays blocked";
+  reader = open_reader();
+  EXPECT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  ::close(reader);
+}
+
 TEST_F(OtlpPipe, WithoutAReaderStopsTheStart) {
   EXPECT_THROW(static_cast<void>(make_exporters(options())), std::invalid_argument);
 }
@@ -251,6 +268,23 @@ TEST(Console, TakesAGaugeForOneThatHasAValue) {
   EXPECT_TRUE(exporters.metrics->export_batch(std::array{metric("m", {{{}, GaugePoint{0.625}}})}));
   const std::string printed = testing::internal::GetCapturedStdout();
   EXPECT_NE(printed.find("valid     : true"), std::string::npos) << printed;
+}
+
+[[noreturn]] void print_to_nobody() {
+  std::array<int, 2> ends{};
+  const bool is_pipe = ::pipe(ends.data()) == 0 && ::dup2(ends[1], STDOUT_FILENO) >= 0;
+  ::close(ends[0]);
+  TelemetryOptions options;
+  options.traces.exporter = ExporterKind::console;
+  auto exporters = make_exporters(options);
+  (void)exporters.spans->export_batch(std::vector<SpanRecord>(500, rich_span()));
+  exporters.spans->shut_down(1ms);
+  std::_Exit(is_pipe ? 7 : 1);
+}
+
+TEST(ConsoleDeathTest, ThatNobodyReadsAnyMoreDoesNotEndTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(print_to_nobody(), testing::ExitedWithCode(7), "");
 }
 
 // The library's record of a log line refers to texts that it was given, until it is printed.

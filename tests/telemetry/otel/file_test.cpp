@@ -17,6 +17,7 @@
 #include <opentelemetry/proto/collector/metrics/v1/metrics_service.pb.h>
 #include <opentelemetry/proto/collector/trace/v1/trace_service.pb.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,6 +151,39 @@ TEST_F(OtlpFile, ThatIsFullMakesABatchFail) {
   EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
 }
 
+/// No file can grow beyond so many bytes while it lives.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(::rlim_t bytes) {
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const ::rlimit limit{bytes, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  ::rlimit before_{};
+};
+
+TEST_F(OtlpFile, GetsALineOfItsOwnAfterOneThatWasCutShort) {
+  auto exporters = make_exporters(options());
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  const std::size_t length = lines().at(0).size();
+  {
+    const FileSizeLimit limit(length + 100);
+    EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
+  }
+  EXPECT_TRUE(exporters.logs->export_batch(std::array{rich_log()})) << "it goes to the same file";
+  EXPECT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  const auto written = lines();
+  ASSERT_EQ(written.size(), 4u);
+  EXPECT_EQ(written[1].size(), 99u);
+  EXPECT_TRUE(written[2].starts_with("{\"resourceLogs") && written[2].ends_with("}"));
+  EXPECT_EQ(written[3].size(), length);
+}
+
 TEST_F(OtlpFile, IsStandardOutputForADash) {
   TelemetryOptions options;
   options.traces.exporter = ExporterKind::otlp_file;
@@ -221,6 +255,27 @@ TEST_F(OtlpPipe, GetsWholeLinesHoweverLongTheyAre) {
     }
   }
   ::close(reader);
+}
+
+TEST_F(OtlpPipe, ThatNobodyReadsDoesNotHoldUpAnother) {
+  const std::string other_path = path_ + ".other";
+  std::remove(other_path.c_str());
+  ASSERT_EQ(::mkfifo(other_path.c_str(), 0600), 0);
+  const int reader = open_reader();
+  const int other_reader = ::open(other_path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  TelemetryOptions options = this->options();
+  options.logs.file = other_path;
+  auto exporters = make_exporters(options);
+  const std::vector<SpanRecord> many(500, rich_span());
+  auto spans = std::async(std::launch::async, [&] { return exporters.spans->export_batch(many); });
+  ::pollfd event{reader, POLLIN, 0};
+  ASSERT_EQ(::poll(&event, 1, 60'000), 1) << "the first piece is written";
+  EXPECT_TRUE(exporters.logs->export_batch(std::array{rich_log()}));
+  exporters.spans->shut_down(1ms);
+  EXPECT_FALSE(spans.get());
+  ::close(reader);
+  ::close(other_reader);
+  std::remove(other_path.c_str());
 }
 
 TEST_F(OtlpPipe, WhoseReaderGoesMakesABatchFailAndIsUsedAgain) {

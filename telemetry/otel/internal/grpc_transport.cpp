@@ -21,6 +21,7 @@ namespace weir::telemetry::otel {
 namespace {
 
 constexpr std::string_view standard_port = ":4317";
+constexpr int reconnect_pause_ms_max = 2'000;
 
 bool starts_with(std::string_view text, std::string_view prefix) noexcept {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -62,6 +63,11 @@ std::shared_ptr<grpc::Channel> channel_of(const ExportOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix("weir/" WEIR_VERSION);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // Until it tries again, gRPC fails every call. Its own pauses grow to two minutes, in which batch
+  // after batch would be lost to a collector that is back.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, reconnect_pause_ms_max);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, reconnect_pause_ms_max);
   return grpc::CreateCustomChannel(target.name, credentials_of(options, target.is_secure),
                                    arguments);
 }

@@ -47,16 +47,24 @@ void check_endpoint(const std::string& field, const ExportOptions& options) {
   }
 }
 
+void check_headers(const std::string& field, const ExportOptions& options) {
+  const bool is_grpc = options.exporter == ExporterKind::otlp_grpc;
+  const auto is_accepted = is_grpc ? &internal::is_grpc_header : &internal::is_http_header;
+  for (const auto& [name, value] : options.headers) {
+    if (is_accepted(name, value)) continue;
+    // The value may be a secret.
+    internal::refuse_option(field, name + "=...",
+                            is_grpc ? "a name of letters, digits, '-', '_' and '.', as gRPC has "
+                                      "it, and a value in printable ASCII"
+                                    : "a header's name and its value in printable ASCII");
+  }
+}
+
 void check_export(const std::string& field, const ExportOptions& options) {
   check_endpoint(field + ".endpoint", options);
   check_duration(field + ".timeout", options.timeout);
   if (options.exporter == ExporterKind::otlp_file) check_text(field + ".file", options.file);
-  for (const auto& [name, value] : options.headers) {
-    if (internal::is_header(name, value)) continue;
-    // The value may be a secret.
-    internal::refuse_option(field + ".headers", name + "=...",
-                            "a header's name and its value in printable ASCII");
-  }
+  check_headers(field + ".headers", options);
 }
 
 void check_batches(const std::string& field, const BatchOptions& options) {

@@ -25,8 +25,8 @@ using LogSink = std::function<void(const LogRecord&)>;
 struct LoggerOptions {
   /// Lines below are not written.
   Level level = Level::info;
-  /// Of one place in the code; what is beyond is counted and summed up in a line of its own when
-  /// the second is over. Zero: no limit.
+  /// Of one place in the code; what is beyond is counted and summed up in a line of its own before
+  /// the next line of that place in a later second, or by `report_suppressed`. Zero: no limit.
   std::uint32_t lines_per_second = 10;
   std::vector<LogSink> sinks;
   /// Nanoseconds since 1970; the system's clock if empty.

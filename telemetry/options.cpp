@@ -160,13 +160,17 @@ std::string without_values(std::string_view headers) {
 
 void apply_headers(const Variable& variable, ExportOptions& out) {
   if (!variable) return;
+  const bool is_grpc = out.exporter == ExporterKind::otlp_grpc;
+  const auto is_accepted = is_grpc ? &internal::is_grpc_header : &internal::is_http_header;
   auto headers = internal::pairs(variable.value);
-  const bool are_headers = headers && std::ranges::all_of(*headers, [](const auto& header) {
-                             return internal::is_header(header.first, header.second);
+  const bool are_headers = headers && std::ranges::all_of(*headers, [&](const auto& header) {
+                             return is_accepted(header.first, header.second);
                            });
   if (!are_headers) {
     internal::refuse_option(variable.name, without_values(variable.value),
-                            "name=value,name=value, percent-encoded, in printable ASCII");
+                            is_grpc ? "name=value,name=value, percent-encoded, names of letters, "
+                                      "digits, '-', '_' and '.', values in printable ASCII"
+                                    : "name=value,name=value, percent-encoded, in printable ASCII");
   }
   // HTTP does not care, gRPC demands it.
   for (auto& [name, value] : *headers) name = internal::in_lower_case(name);

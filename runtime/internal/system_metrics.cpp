@@ -16,6 +16,14 @@ namespace {
 using telemetry::Attributes;
 using telemetry::Observer;
 
+// Systems that share a telemetry have one series together for what can be added up. What cannot
+// would be that of the last one, so that those with a name of their own have one each.
+Attributes of_system(const Core& core, Attributes attributes) {
+  const std::string& name = core.options.name;
+  if (name != ActorSystemOptions{}.name) attributes.emplace_back("weir.system", name);
+  return attributes;
+}
+
 Attributes of_type(std::string_view type) { return {{"weir.actor.type", type}}; }
 
 // One figure for each type of actor.
@@ -34,7 +42,8 @@ void report_phases(Core& core, Observer& observer) {
     age = std::max(age, std::chrono::duration<double>(actor.phase_age).count());
   }
   for (const auto& [key, age] : oldest) {
-    observer.report(age, {{"weir.actor.type", key.first}, {"weir.phase", key.second}});
+    observer.report(age,
+                    of_system(core, {{"weir.actor.type", key.first}, {"weir.phase", key.second}}));
   }
 }
 
@@ -62,7 +71,7 @@ void report_busy_times(Core& core, Observer& observer) {
     const std::int64_t awake_ns = worker->awake_ns.load(std::memory_order_relaxed);
     const Duration busy(awake_ns < 0 ? now + awake_ns : awake_ns);
     observer.report(std::chrono::duration<double>(busy).count(),
-                    {{"weir.thread", static_cast<std::int64_t>(worker->index)}});
+                    of_system(core, {{"weir.thread", static_cast<std::int64_t>(worker->index)}}));
   }
 }
 
@@ -136,7 +145,8 @@ void SystemMetrics::observe_threads(telemetry::Meter& meter) {
       {.unit = "1", .description = "The part of the threads that is awake right now."},
       [this](Observer& observer) {
         const auto threads = static_cast<double>(core_.workers.size());
-        observer.report((threads - core_.sleepers.load(std::memory_order_relaxed)) / threads);
+        observer.report((threads - core_.sleepers.load(std::memory_order_relaxed)) / threads,
+                        of_system(core_, {}));
       }));
   observations_.push_back(meter.observe_up_down_counter(
       "weir.blocking.pool.depth",

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <weir/flow/data/calendar.hpp>
+#include <weir/runtime/blocking_pool.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/server/internal/gateway_core.hpp>
 #include <weir/server/internal/json_writer.hpp>
@@ -33,9 +34,12 @@ Task<Response> metrics(const Call* call) {
                       .code = "no_telemetry",
                       .detail = "the server was started without telemetry"};
   }
+  // Collecting looks at every actor, and may wait for a callback that runs elsewhere.
+  auto page = [telemetry] { return prometheus_page(telemetry->collect(), metrics_format); };
+  WEIR_CO_TRY(text, co_await on_blocking_pool(std::move(page)));
   Response response;
   response.type = content_type(metrics_format);
-  response.body = prometheus_page(telemetry->collect(), metrics_format);
+  response.body = std::move(text);
   co_return response;
 }
 

@@ -15,6 +15,8 @@ constexpr int port_max = 65'535;
 
 bool is_graphic(char c) noexcept { return c > 0x20 && c < 0x7F; }
 
+bool is_printable(char c) noexcept { return c == ' ' || is_graphic(c); }
+
 bool is_port(std::string_view text) noexcept {
   int port = 0;
   const char* begin = text.data();
@@ -23,13 +25,14 @@ bool is_port(std::string_view text) noexcept {
   return error == std::errc{} && stop == end && port > 0 && port <= port_max;
 }
 
-bool is_host_character(char c) noexcept {
+// Of a host, and of a header of gRPC.
+bool is_name_character(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("-._").find(c) != std::string_view::npos;
 }
 
 bool is_host(std::string_view text) noexcept {
-  return !text.empty() && std::ranges::all_of(text, is_host_character);
+  return !text.empty() && std::ranges::all_of(text, is_name_character);
 }
 
 bool is_ip6_address(std::string_view text) noexcept {
@@ -100,8 +103,12 @@ bool is_pem_file(const std::string& path) {
   return text.view().find("-----BEGIN ") != std::string_view::npos;
 }
 
-bool is_header(std::string_view name, std::string_view value) noexcept {
-  return is_token(name) && std::ranges::all_of(value, [](char c) { return c >= 0x20 && c < 0x7F; });
+bool is_http_header(std::string_view name, std::string_view value) noexcept {
+  return is_token(name) && std::ranges::all_of(value, is_printable);
+}
+
+bool is_grpc_header(std::string_view name, std::string_view value) noexcept {
+  return std::ranges::all_of(name, is_name_character) && is_http_header(name, value);
 }
 
 }  // namespace weir::telemetry::internal

@@ -35,7 +35,10 @@ bool is_http_url(std::string_view text) noexcept;
 bool is_grpc_target(std::string_view text) noexcept;
 /// Reads the file.
 bool is_pem_file(const std::string& path);
-/// Whether both can be sent as a header, over HTTP and gRPC.
-bool is_header(std::string_view name, std::string_view value) noexcept;
+/// Whether both can be sent as a header of HTTP.
+bool is_http_header(std::string_view name, std::string_view value) noexcept;
+/// Whether both can be sent with a call of gRPC, which takes fewer names, and ends the process at
+/// one that it does not take. Letters may be of upper case here, and have to be lowered before.
+bool is_grpc_header(std::string_view name, std::string_view value) noexcept;
 
 }  // namespace weir::telemetry::internal

@@ -14,8 +14,8 @@ namespace weir::telemetry::otel {
 /// that call the time it was given itself, then makes it return false (but for the console's, which
 /// ends when standard output has taken it). What is exported after `shut_down` is refused.
 ///
-/// Throws `std::invalid_argument` that names the file if one cannot be opened, or the option if it
-/// is not the PEM file that it should be.
+/// Throws `std::invalid_argument` that names the file if one cannot be opened, the option if it is
+/// not the PEM file that it should be, or the header if gRPC does not take it.
 Exporters make_exporters(const TelemetryOptions& options);
 
 /// How many complaints exporters and the OpenTelemetry library have made in this process, such as

@@ -1,10 +1,13 @@
 // What a system of actors tells those who collect metrics.
 
+#include <algorithm>
 #include <future>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -260,6 +263,42 @@ TEST(SystemMetrics, CountBlockingCallsThatWaitForAThread) {
   testing::eventually("two wait for the third", [&] { return depth() == 2; });
   go_on.set_value();
   testing::eventually("none waits", [&] { return depth() == 0; });
+}
+
+// The texts of an attribute over the points of an instrument.
+std::multiset<std::string> texts_of(telemetry::Telemetry& telemetry, std::string_view metric,
+                                    std::string_view attribute) {
+  std::multiset<std::string> texts;
+  for (const telemetry::MetricRecord& record : telemetry.collect()) {
+    if (record.name != metric) continue;
+    for (const telemetry::MetricPoint& point : record.points) {
+      const auto found =
+          std::ranges::find(point.attributes, attribute, &telemetry::Attribute::name);
+      texts.insert(found == point.attributes.end() ? "" : std::get<std::string>(found->value));
+    }
+  }
+  return texts;
+}
+
+TEST(SystemMetrics, TellSystemsWithNamesApartWhereTheyCannotBeAddedUp) {
+  telemetry::Telemetry telemetry({.measures_always = true}, {});
+  std::vector<std::unique_ptr<ActorSystem>> systems;
+  for (const char* name : {"weir", "bank", "shop"}) {
+    ActorSystemOptions options = testing::quiet(1);
+    options.name = name;
+    options.telemetry = &telemetry;
+    options.on_phase = [](const PhaseEvent&) {};
+    systems.push_back(std::make_unique<ActorSystem>(options));
+    systems.back()->spawn<Lights>().send<Change>();
+  }
+  const std::multiset<std::string> each{"", "bank", "shop"};
+  testing::eventually("each has a phase",
+                      [&] { return texts_of(telemetry, "weir.phase.age", "weir.system") == each; });
+  for (const char* metric : {"weir.scheduler.utilization", "weir.scheduler.busy.time"}) {
+    EXPECT_EQ(texts_of(telemetry, metric, "weir.system"), each) << metric;
+  }
+  EXPECT_EQ(texts_of(telemetry, "weir.actor.messages", "weir.system"),
+            std::multiset<std::string>{""});
 }
 
 TEST(SystemMetrics, EndWithTheirSystem) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -127,8 +128,26 @@ struct Measuring {
 
 class OnlyMeasured : public Measuring, public test::GatewayTest {
  protected:
-  OnlyMeasured() : GatewayTest(ActorSystemOptions{.telemetry = &telemetry}) { start(); }
+  OnlyMeasured() : GatewayTest(ActorSystemOptions{.threads = 1, .telemetry = &telemetry}) {
+    start();
+  }
 };
+
+TEST_F(OnlyMeasured, APageThatTakesLongHoldsUpNoOtherRequest) {
+  std::promise<void> begins;
+  std::promise<void> goes_on;
+  const auto observation =
+      telemetry.meter().observe_gauge("slow", {}, [&](telemetry::Observer& observer) {
+        begins.set_value();
+        goes_on.get_future().wait();
+        observer.report(1);
+      });
+  auto page = std::async(std::launch::async, [&] { return get("/metrics"); });
+  begins.get_future().wait();
+  EXPECT_EQ(get("/healthz").status, 200);
+  goes_on.set_value();
+  EXPECT_NE(page.get().body.find("\nslow 1"), std::string::npos);
+}
 
 TEST_F(OnlyMeasured, HeadersThatAreMalformedAreCountedOnThePage) {
   const std::string before = get("/metrics").body;

@@ -114,5 +114,21 @@ TEST(CheckOptions, RefusesAHeaderThatCouldAddOthersAndDoesNotShowItsValue) {
   EXPECT_TRUE(refused.starts_with("traces.headers is 'key=...'; expected")) << refused;
 }
 
+TEST(CheckOptions, RefusesAHeaderThatGrpcDoesNotTakeForGrpcAlone) {
+  const auto refusal_of = [](ExporterKind kind, std::string name, std::string value) {
+    return refusal_after([&](auto& options) {
+      options.logs.exporter = kind;
+      options.logs.headers = {{name, value}};
+    });
+  };
+  EXPECT_EQ(refusal_of(ExporterKind::otlp_grpc, "x~key", "hidden"),
+            "logs.headers is 'x~key=...'; expected a name of letters, digits, '-', '_' and '.', as "
+            "gRPC has it, and a value in printable ASCII");
+  EXPECT_EQ(refusal_of(ExporterKind::otlp_http, "x~key", "hidden"), "");
+  EXPECT_EQ(refusal_of(ExporterKind::otlp_grpc, "X-key_1.a", "hidden ~"), "");
+  EXPECT_NE(refusal_of(ExporterKind::otlp_grpc, "x", "\xE4"), "");
+  EXPECT_NE(refusal_of(ExporterKind::otlp_grpc, "", "hidden"), "");
+}
+
 }  // namespace
 }  // namespace weir::telemetry

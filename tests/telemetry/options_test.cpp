@@ -469,6 +469,20 @@ TEST(EnvironmentOptions, NeverShowTheValueOfAHeader) {
             "name=value,name=value, percent-encoded, in printable ASCII");
 }
 
+TEST(EnvironmentOptions, TakeNamesOfHeadersAsTheProtocolDoes) {
+  const Variables http{{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"},
+                       {"OTEL_EXPORTER_OTLP_HEADERS", "x~key=hidden"}};
+  EXPECT_EQ(refusal(http), "");
+  Variables grpc = http;
+  grpc["OTEL_EXPORTER_OTLP_PROTOCOL"] = "grpc";
+  EXPECT_EQ(refusal(grpc),
+            "OTEL_EXPORTER_OTLP_HEADERS is 'x~key=...'; expected name=value,name=value, "
+            "percent-encoded, names of letters, digits, '-', '_' and '.', values in printable "
+            "ASCII");
+  grpc["OTEL_EXPORTER_OTLP_HEADERS"] = "X-Key_1.a=hidden~";
+  EXPECT_EQ(refusal(grpc), "");
+}
+
 TEST(EnvironmentOptions, BoundTheTextsOfTheResource) {
   const std::string text(2 * Attribute::text_bytes_max, 'x');
   const std::string kept = text.substr(0, Attribute::text_bytes_max);

@@ -15,6 +15,7 @@
 #include <opentelemetry/sdk/trace/exporter.h>
 #include <opentelemetry/sdk/trace/recordable.h>
 
+#include <weir/telemetry/otel/internal/quiet_writing.hpp>
 #include <weir/telemetry/otel/internal/records.hpp>
 
 namespace weir::telemetry::otel {
@@ -62,6 +63,7 @@ class Adapter final : public Exporter<Record> {
   bool export_batch(std::span<const Record> batch) override {
     if (is_shut_down_.load(std::memory_order_acquire)) return false;
     if (batch.empty()) return true;
+    const QuietWriting quiet;
     try {
       return export_to(*exporter_, batch, identity_) == ExportResult::kSuccess;
     } catch (...) {
@@ -71,6 +73,7 @@ class Adapter final : public Exporter<Record> {
 
   void shut_down(std::chrono::milliseconds within) override {
     if (is_shut_down_.exchange(true, std::memory_order_acq_rel)) return;
+    const QuietWriting quiet;
     // To OpenTelemetry zero means forever.
     exporter_->Shutdown(std::max(within, std::chrono::milliseconds{1}));
   }

@@ -10,6 +10,7 @@
 #include <opentelemetry/sdk/common/global_log_handler.h>
 
 #include <weir/telemetry/otel/exporters.hpp>
+#include <weir/telemetry/otel/internal/quiet_writing.hpp>
 
 namespace weir::telemetry::otel {
 namespace {
@@ -32,6 +33,7 @@ bool is_line_due() noexcept {
 void complain_of(const char* message) noexcept {
   const std::uint64_t count = complaint_count.fetch_add(1, std::memory_order_relaxed) + 1;
   if (!is_line_due()) return;
+  const QuietWriting quiet;
   std::fprintf(stderr, "weir: telemetry: %s (complaint %" PRIu64 ")\n", message, count);
 }
 

@@ -5,11 +5,14 @@
 #include <cerrno>
 #include <climits>
 #include <condition_variable>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,6 +22,7 @@
 
 #include <weir/telemetry/otel/internal/diagnostics.hpp>
 #include <weir/telemetry/otel/internal/json.hpp>
+#include <weir/telemetry/otel/internal/quiet_writing.hpp>
 
 namespace weir::telemetry::otel {
 namespace {
@@ -38,13 +42,31 @@ bool is_regular(int descriptor) noexcept {
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Who writes to what is no file, and may have to wait in the middle of a line: one at a time.
-struct Turn {
+// What those share who write to one file, or pipe: they may have to wait in the middle of a line,
+// or to leave it as it is, so that they take turns.
+struct SharedFile {
   std::mutex mutex;
   std::condition_variable changed;
-  bool is_taken = false;
+  bool is_taken = false;  // guarded by mutex
+
+  // Of the one whose turn it is.
+  bool is_cut_short = false;
 };
-Turn turn;
+
+// Files are told apart by what they are, as one may have several names.
+std::shared_ptr<SharedFile> shared_file_of(int descriptor) {
+  using Identity = std::pair<::dev_t, ::ino_t>;
+  static std::mutex mutex;
+  static std::map<Identity, std::weak_ptr<SharedFile>> files;
+  struct ::stat status{};
+  if (::fstat(descriptor, &status) != 0) return std::make_shared<SharedFile>();
+  const std::lock_guard lock(mutex);
+  std::erase_if(files, [](const auto& known) { return known.second.expired(); });
+  std::weak_ptr<SharedFile>& known = files[{status.st_dev, status.st_ino}];
+  std::shared_ptr<SharedFile> file = known.lock();
+  if (!file) known = file = std::make_shared<SharedFile>();
+  return file;
+}
 
 class FileTransport final : public Transport {
  public:
@@ -52,6 +74,7 @@ class FileTransport final : public Transport {
       : path_(path),
         descriptor_(opened(path)),
         is_regular_(is_regular(descriptor_)),
+        shared_(shared_file_of(descriptor_)),
         called_(::eventfd(0, EFD_CLOEXEC)) {}
   FileTransport(const FileTransport&) = delete;
   FileTransport& operator=(const FileTransport&) = delete;
@@ -63,7 +86,7 @@ class FileTransport final : public Transport {
   bool send(const google::protobuf::Message& request) override {
     const std::string line = to_json(request) + '\n';
     if (!begin()) return false;
-    const bool is_written = is_regular_ ? write_all(line) : write_in_turn(line);
+    const bool is_written = write_in_turn(line);
     end();
     return is_written;
   }
@@ -75,10 +98,10 @@ class FileTransport final : public Transport {
       idle_.wait_for(lock, within, [this] { return !is_sending_; });
     }
     {
-      const std::lock_guard lock(turn.mutex);
+      const std::lock_guard lock(shared_->mutex);
       gives_up_.store(true, std::memory_order_release);
     }
-    turn.changed.notify_all();
+    shared_->changed.notify_all();
     ::eventfd_write(called_, 1);
   }
 
@@ -99,23 +122,30 @@ class FileTransport final : public Transport {
 
   bool write_in_turn(std::string_view line) {
     {
-      std::unique_lock lock(turn.mutex);
-      turn.changed.wait(lock, [this] { return !turn.is_taken || gives_up(); });
+      std::unique_lock lock(shared_->mutex);
+      shared_->changed.wait(lock, [this] { return !shared_->is_taken || gives_up(); });
       if (gives_up()) return false;
-      turn.is_taken = true;
+      shared_->is_taken = true;
     }
-    const bool is_written = write_all(line);
+    const bool is_written = append(line);
     {
-      const std::lock_guard lock(turn.mutex);
-      turn.is_taken = false;
+      const std::lock_guard lock(shared_->mutex);
+      shared_->is_taken = false;
     }
-    turn.changed.notify_all();
+    shared_->changed.notify_all();
     return is_written;
+  }
+
+  // What was cut short stays a line of its own, which a reader can leave out.
+  bool append(std::string_view line) {
+    if (shared_->is_cut_short && !write_all("\n")) return false;
+    return write_all(line);
   }
 
   // To a file in one piece, so that several processes can share it. Elsewhere as much as there is
   // room for once the reader has read.
   bool write_all(std::string_view rest) {
+    const QuietWriting quiet;
     while (!rest.empty()) {
       if (!is_regular_ && !wait_for_room()) return refuse("nobody read it before the shutdown");
       const std::size_t most = is_regular_ ? rest.size() : std::size_t{PIPE_BUF};
@@ -123,6 +153,7 @@ class FileTransport final : public Transport {
       if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (written < 0) return refuse(std::generic_category().message(errno));
       rest.remove_prefix(static_cast<std::size_t>(written));
+      shared_->is_cut_short = !rest.empty();
     }
     return true;
   }
@@ -143,6 +174,7 @@ class FileTransport final : public Transport {
   const std::string path_;
   const int descriptor_;
   const bool is_regular_;
+  const std::shared_ptr<SharedFile> shared_;
   const int called_;  // readable once `gives_up_`
 
   // Guarded by mutex_.

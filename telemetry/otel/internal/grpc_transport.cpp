@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <google/protobuf/message.h>
+#include <grpc/grpc.h>
+#include <grpc/slice.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
@@ -18,6 +21,7 @@ namespace weir::telemetry::otel {
 namespace {
 
 constexpr std::string_view standard_port = ":4317";
+constexpr int reconnect_pause_ms_max = 2'000;
 
 bool starts_with(std::string_view text, std::string_view prefix) noexcept {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -59,15 +63,32 @@ std::shared_ptr<grpc::Channel> channel_of(const ExportOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix("weir/" WEIR_VERSION);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // Until it tries again, gRPC fails every call. Its own pauses grow to two minutes, in which batch
+  // after batch would be lost to a collector that is back.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, reconnect_pause_ms_max);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, reconnect_pause_ms_max);
   return grpc::CreateCustomChannel(target.name, credentials_of(options, target.is_secure),
                                    arguments);
 }
 
-// gRPC demands lower case, and ends the process otherwise.
-std::vector<std::pair<std::string, std::string>> lowered(
-    std::vector<std::pair<std::string, std::string>> headers) {
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+bool is_taken_by_grpc(const std::string& name, const std::string& value) noexcept {
+  const auto slice = [](const std::string& text) {
+    return grpc_slice_from_static_buffer(text.data(), text.size());
+  };
+  return grpc_header_key_is_legal(slice(name)) != 0 &&
+         grpc_header_nonbin_value_is_legal(slice(value)) != 0;
+}
+
+// gRPC demands lower case, and ends the process at a header that it does not take.
+Headers headers_of(const ExportOptions& options) {
+  Headers headers = options.headers;
   for (auto& [name, value] : headers) {
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    if (is_taken_by_grpc(name, value)) continue;
+    throw std::invalid_argument("telemetry: gRPC does not take the header '" + name + "=...'");
   }
   return headers;
 }
@@ -81,7 +102,7 @@ class GrpcTransport final : public Transport {
         method_(std::move(method)),
         timeout_(options.timeout),
         uses_gzip_(options.uses_gzip),
-        headers_(lowered(options.headers)),
+        headers_(headers_of(options)),
         stub_(channel_of(options)) {}
   GrpcTransport(const GrpcTransport&) = delete;
   GrpcTransport& operator=(const GrpcTransport&) = delete;
@@ -160,7 +181,7 @@ class GrpcTransport final : public Transport {
   const std::string method_;
   const std::chrono::milliseconds timeout_;
   const bool uses_gzip_;
-  const std::vector<std::pair<std::string, std::string>> headers_;
+  const Headers headers_;
 
   // Of the thread that sends.
   grpc::GenericStub stub_;

@@ -54,13 +54,19 @@ void append(HeaderList& list, const std::string& line) {
   list.reset(longer);
 }
 
+// As libcurl wants it, which leaves out a header that has nothing but blanks behind its colon.
+std::string header_line(const std::string& name, const std::string& value) {
+  const bool is_empty = value.find_first_not_of(' ') == std::string::npos;
+  return is_empty ? name + ";" : name + ": " + value;
+}
+
 HeaderList header_lines(const ExportOptions& options) {
   HeaderList list;
   append(list, "Content-Type: application/x-protobuf");
   if (options.uses_gzip) append(list, "Content-Encoding: gzip");
   // Without it a large body would wait a second for a collector that does not know of it.
   append(list, "Expect:");
-  for (const auto& [name, value] : options.headers) append(list, name + ": " + value);
+  for (const auto& [name, value] : options.headers) append(list, header_line(name, value));
   return list;
 }
 

@@ -26,7 +26,8 @@ class Transport {
 /// Posts to the endpoint of the options; `path` completes the standard one.
 std::unique_ptr<Transport> http_transport(const ExportOptions& options, const std::string& path);
 
-/// Calls a method of the server that the options name.
+/// Calls a method of the server that the options name. Throws `std::invalid_argument` if a header
+/// is none that gRPC takes.
 std::unique_ptr<Transport> grpc_transport(const ExportOptions& options, const std::string& method);
 
 /// Appends lines of JSON. Throws `std::invalid_argument` if the file cannot be opened.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <stdexcept>
@@ -15,6 +17,7 @@
 #include <opentelemetry/proto/collector/metrics/v1/metrics_service.pb.h>
 #include <opentelemetry/proto/collector/trace/v1/trace_service.pb.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,6 +151,39 @@ TEST_F(OtlpFile, ThatIsFullMakesABatchFail) {
   EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
 }
 
+/// No file can grow beyond so many bytes while it lives.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(::rlim_t bytes) {
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const ::rlimit limit{bytes, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  ::rlimit before_{};
+};
+
+TEST_F(OtlpFile, GetsALineOfItsOwnAfterOneThatWasCutShort) {
+  auto exporters = make_exporters(options());
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  const std::size_t length = lines().at(0).size();
+  {
+    const FileSizeLimit limit(length + 100);
+    EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
+  }
+  EXPECT_TRUE(exporters.logs->export_batch(std::array{rich_log()})) << "it goes to the same file";
+  EXPECT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  const auto written = lines();
+  ASSERT_EQ(written.size(), 4u);
+  EXPECT_EQ(written[1].size(), 99u);
+  EXPECT_TRUE(written[2].starts_with("{\"resourceLogs") && written[2].ends_with("}"));
+  EXPECT_EQ(written[3].size(), length);
+}
+
 TEST_F(OtlpFile, IsStandardOutputForADash) {
   TelemetryOptions options;
   options.traces.exporter = ExporterKind::otlp_file;
@@ -221,6 +257,42 @@ TEST_F(OtlpPipe, GetsWholeLinesHoweverLongTheyAre) {
   ::close(reader);
 }
 
+TEST_F(OtlpPipe, ThatNobodyReadsDoesNotHoldUpAnother) {
+  const std::string other_path = path_ + ".other";
+  std::remove(other_path.c_str());
+  ASSERT_EQ(::mkfifo(other_path.c_str(), 0600), 0);
+  const int reader = open_reader();
+  const int other_reader = ::open(other_path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  TelemetryOptions options = this->options();
+  options.logs.file = other_path;
+  auto exporters = make_exporters(options);
+  const std::vector<SpanRecord> many(500, rich_span());
+  auto spans = std::async(std::launch::async, [&] { return exporters.spans->export_batch(many); });
+  ::pollfd event{reader, POLLIN, 0};
+  ASSERT_EQ(::poll(&event, 1, 60'000), 1) << "the first piece is written";
+  EXPECT_TRUE(exporters.logs->export_batch(std::array{rich_log()}));
+  exporters.spans->shut_down(1ms);
+  EXPECT_FALSE(spans.get());
+  ::close(reader);
+  ::close(other_reader);
+  std::remove(other_path.c_str());
+}
+
+TEST_F(OtlpPipe, WhoseReaderGoesMakesABatchFailAndIsUsedAgain) {
+  int reader = open_reader();
+  auto exporters = make_exporters(options());
+  ::close(reader);
+  EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
+  ::sigset_t signals{};
+  ASSERT_EQ(::sigpending(&signals), 0);
+  EXPECT_EQ(::sigismember(&signals, SIGPIPE), 0) << "it would arrive later";
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, nullptr, &signals), 0);
+  EXPECT_EQ(::sigismember(&signals, SIGPIPE), 0) << "it stays blocked";
+  reader = open_reader();
+  EXPECT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  ::close(reader);
+}
+
 TEST_F(OtlpPipe, WithoutAReaderStopsTheStart) {
   EXPECT_THROW(static_cast<void>(make_exporters(options())), std::invalid_argument);
 }
@@ -251,6 +323,23 @@ TEST(Console, TakesAGaugeForOneThatHasAValue) {
   EXPECT_TRUE(exporters.metrics->export_batch(std::array{metric("m", {{{}, GaugePoint{0.625}}})}));
   const std::string printed = testing::internal::GetCapturedStdout();
   EXPECT_NE(printed.find("valid     : true"), std::string::npos) << printed;
+}
+
+[[noreturn]] void print_to_nobody() {
+  std::array<int, 2> ends{};
+  const bool is_pipe = ::pipe(ends.data()) == 0 && ::dup2(ends[1], STDOUT_FILENO) >= 0;
+  ::close(ends[0]);
+  TelemetryOptions options;
+  options.traces.exporter = ExporterKind::console;
+  auto exporters = make_exporters(options);
+  (void)exporters.spans->export_batch(std::vector<SpanRecord>(500, rich_span()));
+  exporters.spans->shut_down(1ms);
+  std::_Exit(is_pipe ? 7 : 1);
+}
+
+TEST(ConsoleDeathTest, ThatNobodyReadsAnyMoreDoesNotEndTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(print_to_nobody(), testing::ExitedWithCode(7), "");
 }
 
 // The library's record of a log line refers to texts that it was given, until it is printed.

@@ -153,6 +153,20 @@ TEST(BadGrpcCollector, ThatGoesInTheMiddleOfACallMakesItFail) {
   EXPECT_FALSE(outcome.get());
 }
 
+TEST(BadGrpcCollector, ThatWasAwayIsUsedAgain) {
+  auto collector = std::make_unique<Collector>();
+  const std::string address = collector->bare();
+  auto exporters = make_exporters(options_for(address));
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  collector.reset();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(exporters.spans->export_batch(std::array{plain_span()}));
+  }
+  collector = std::make_unique<Collector>(address);
+  while (!exporters.spans->export_batch(std::array{plain_span()})) {
+  }
+}
+
 struct Knock {};
 class Door final : public Actor<Knock> {
  public:

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,6 +130,36 @@ TEST_F(OtlpGrpc, SendsHeadersAndCompresses) {
   ASSERT_TRUE(exporters.spans->export_batch(std::array{rich_span()}));
   EXPECT_EQ(spans_.metadata()["x-tenant"], "seven");
   EXPECT_EQ(decode_spans(spans_.bodies().at(0)).size(), 1u);
+}
+
+TEST_F(OtlpGrpc, SendsEveryHeaderThatItsCheckAccepts) {
+  auto options = this->options();
+  decltype(options.traces.headers) accepted;
+  for (int character = 1; character < 256; ++character) {
+    const std::string text = "x" + std::string(1, static_cast<char>(character));
+    const std::string number = std::to_string(character);
+    for (const auto& header : {std::pair(text, number), std::pair("value-" + number, text)}) {
+      options.traces.headers = {header};
+      try {
+        check_options(options);
+      } catch (const std::invalid_argument&) {
+        EXPECT_THROW(static_cast<void>(make_exporters(options)), std::invalid_argument) << text;
+        continue;
+      }
+      accepted.push_back(header);
+    }
+  }
+  options.traces.headers = accepted;
+  options.traces.headers.emplace_back("X-Key", "of upper case");
+  options.traces.headers.emplace_back("x-bin", "encoded on the way");
+  auto exporters = make_exporters(options);
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+  EXPECT_EQ(spans_.metadata()["x-key"], "of upper case");
+  EXPECT_EQ(spans_.metadata()["x-bin"], "encoded on the way");
+  EXPECT_EQ(spans_.metadata()["value-126"], "x~");
+  for (const char* name : {"xa", "x0", "x-", "x_", "x."}) {
+    EXPECT_EQ(spans_.metadata().count(name), 1u) << name;
+  }
 }
 
 TEST_F(OtlpGrpcWithoutGzip, RefusesWhatIsCompressedAndTakesWhatIsNot) {

@@ -240,6 +240,20 @@ TEST(OtlpHttp, SendsTheHeadersOfTheOptions) {
   EXPECT_TRUE(headers["user-agent"].starts_with("weir/")) << headers["user-agent"];
 }
 
+TEST(OtlpHttp, SendsHeadersWithoutAValue) {
+  OtlpReceiver collector;
+  auto options = collector.options();
+  options.traces.headers = {{"x-empty", ""}, {"x-blank", "  "}};
+  auto exporters = make_exporters(options);
+  ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
+
+  const auto headers = collector.last_headers();
+  for (const char* name : {"x-empty", "x-blank"}) {
+    ASSERT_EQ(headers.count(name), 1u) << name;
+    EXPECT_EQ(headers.at(name), "") << name;
+  }
+}
+
 TEST(OtlpHttp, RepairsTextsThatAreNotUtf8) {
   OtlpReceiver collector;
   auto exporters = make_exporters(collector.options());

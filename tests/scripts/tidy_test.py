@@ -42,7 +42,7 @@ EXAMPLES = {
         {"samples/a.cpp": function_of(70) * 2}),
     "samples": (
         {"samples/a/main.cpp": ""},
-        {"samples/a/main.cpp": "x\n" * 150, "samples/a/README.md": "# a\n"}),
+        {"samples/a/main.cpp": "x\n" * 149, "samples/a/README.md": "# a\n"}),
     "layers": (
         {"runtime/a.cpp": "#include <weir/storage/store.hpp>\n"},
         {"storage/a.cpp": "#include <weir/runtime/task.hpp>\n#include <weir/storage/b.hpp>\n"}),
@@ -113,8 +113,21 @@ EXAMPLES = {
 
 class Rules(unittest.TestCase):
     def test_a_sample_is_short(self):
-        tree = {"samples/a/main.cpp": "x\n" * 151, "samples/a/README.md": "# a\n"}
+        tree = {"samples/a/main.cpp": "x\n" * 150, "samples/a/README.md": "# a\n"}
         self.assertEqual(rules_broken_by(tree), {"samples"})
+
+    def test_a_sample_is_as_long_as_each_of_its_programs_with_what_they_share(self):
+        def found(folder, files):
+            tree = {f"samples/{folder}/{name}": text for name, text in files.items()}
+            return rules_broken_by({**tree, f"samples/{folder}/README.md": "# a\n"})
+
+        part = "x\n" * 99
+        program = part + "int main() {}\n"
+        self.assertEqual(found("a", {"one.cpp": program, "two.cpp": program}), set())
+        self.assertEqual(found("a", {"main.cpp": program, "a.hpp": "#pragma once\n" + part}), {"samples"})
+        self.assertEqual(found("shop", {"main.cpp": program, "a.hpp": "#pragma once\n" + part}), set())
+        self.assertEqual(found("shop", {"main.cpp": program, "a.hpp": "#pragma once\n" + 2 * part}),
+                         {"samples"})
 
     def test_a_link_to_a_picture_leads_somewhere(self):
         files = {"docs/a.md": "![what it shows](a.png)\n"}

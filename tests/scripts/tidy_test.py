@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import tidy  # noqa: E402
 from tidy_cpp import functions  # noqa: E402
-from tidy_quotes import fix_quotes  # noqa: E402
+from tidy_quotes import fix_quotes, quote_problems  # noqa: E402
 
 HEADER = "#pragma once\n"
 MODULE = {
@@ -203,6 +203,14 @@ class Quotes(unittest.TestCase):
         self.assertEqual(rules_broken_by({"docs/a.md": block}), {"quotes"})
         excused = "<!-- no quote: does not compile -->\n" + block
         self.assertEqual(rules_broken_by({"docs/a.md": excused}), set())
+
+    def test_cpp_that_is_only_indented_is_found(self):
+        for code in ("    auto a =\n        f();\n", "    if (a) {\n", "\tf();  // why\n"):
+            self.assertEqual(list(quote_problems(f"Text:\n\n{code}\nMore.\n", self.SOURCE)),
+                             [(3, "C++ that is only indented: put it in a fence, and quote it")])
+        for text in ("    weir top   # draws\n", "- a list,\n    which goes on;\n",
+                     "<!-- quote: s.cpp#m -->\n```cpp\na();\n  b();\n```\n\n```js\n\n    g();\n```\n"):
+            self.assertEqual(list(quote_problems(text, self.SOURCE)), [])
 
 
 class Functions(unittest.TestCase):

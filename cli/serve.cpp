@@ -102,7 +102,8 @@ void tell_started(const Gateway& gateway, const Store& store, const ServeOptions
     output.line("serving " + options.directory.string() + " as of version " +
                 std::to_string(store.version().number) + "; Ctrl-C ends it");
   }
-  output.flush();
+  // Told when it ends: who is served is not to suffer from it.
+  static_cast<void>(output.flush());
 }
 
 void tell_stopped(const Store& store, std::size_t cut_off, Output& output) {

@@ -270,6 +270,28 @@ def copies(program, directory):
     expect(drawn == "", "progress where there is no terminal", drawn)
 
 
+def output(program, directory):
+    """What cannot be written is a failure, and the secret of no token; who has left is told nothing."""
+    file = os.path.join(directory, "tokens")
+    with Served(program, make_shop(program, directory)) as weir, open("/dev/full", "wb") as full:
+        for words in (["tables"], ["tables", "orders", "--rows", "--json"], ["log", "--follow"], ["--help"],
+                      ["top", "--interval", "0.1"], ["completion", "bash"]):
+            code, errors = weir.run_into(full, *words)
+            expect(code == 1 and "standard output cannot be written: No space left" in errors,
+                   f"{words}: exit code {code}", errors)
+        code, errors = weir.run_into(full, "token", "make", "reader", "--file", file)
+        expect(code == 1 and "cannot be written" in errors, f"exit code {code}", errors)
+        expect(not os.path.exists(file) and not os.path.exists(file + ".new"), "a token without its secret")
+        weir.json("token", "make", "reader", "--file", file)
+        for words in (["tables"], ["log", "--follow"]):
+            for keeps_sigpipe, expected in ((True, -signal.SIGPIPE), (False, 141)):
+                reading, writing = os.pipe()
+                os.close(reading)
+                code, errors = weir.run_into(writing, *words, keeps_sigpipe=keeps_sigpipe)
+                os.close(writing)
+                expect(code == expected and not errors, f"{words}: exit code {code}", errors)
+
+
 def corruption(program, directory):
     """A bit that has flipped, in a backup or a store, is found and its place named."""
     store = make_shop(program, directory)
@@ -419,8 +441,8 @@ def demo(program, directory):
 
 
 CHECKS = {check.__name__: check
-          for check in (inspection, rows, log, refusals, tokens, copies, corruption, serving, top, completion,
-                        demo, workflows)}
+          for check in (inspection, rows, log, refusals, tokens, copies, output, corruption, serving, top,
+                        completion, demo, workflows)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -56,6 +56,13 @@ class Weir:
         expect(code == expected == told["exit_code"] and re.search(pattern, told["detail"]),
                f"{words} --json: exit code {code}", text + errors)
 
+    def run_into(self, stream, *words, keeps_sigpipe=True):
+        """Exit code, standard error; standard output goes there."""
+        done = subprocess.run([self.program, *map(str, words)], stdout=stream, stderr=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, text=True, env=self.environment, check=False,
+                              timeout=100, restore_signals=keeps_sigpipe)
+        return done.returncode, done.stderr
+
     def begin(self, *words, **variables):
         return subprocess.Popen([self.program, *map(str, words)], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,

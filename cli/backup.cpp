@@ -74,17 +74,27 @@ Result<BackupInfo> back_up_closed(storage::Store store, ActorSystem& system,
   return copied;
 }
 
+/// Nobody knows whether the savepoint was made, or will be: it is removed if it can be.
+Error give_up(Client& client, const std::string& savepoint, const Error& why) {
+  if (client.send("DELETE", "/api/v1/savepoints/" + savepoint)) return why;
+  return {why.code(), why.detail() +
+                          "; if the server has made the savepoint all the same, `weir savepoints " +
+                          "remove " + savepoint + "` removes it"};
+}
+
 Result<BackupInfo> back_up_served(const BackupOptions& options, const Error& held,
                                   Progress& progress) {
   auto client = Client::open(options.server);
   if (!client) return client.error();
   client->be_quiet();
   const std::string name = savepoint_name();
-  const auto made = client->send("PUT", "/api/v1/savepoints/" + name);
-  if (!made && made.error() == Errc::unreachable) {
+  const auto made =
+      client->send("PUT", "/api/v1/savepoints/" + name, savepoint_wait(options.server));
+  if (!made && client->reach() == Reach::nobody) {
     return Error(Errc::in_use, held.detail() + ", and is not served at " + client->url() +
                                    ": say by --url where it is, or end that process");
   }
+  if (!made && client->reach() == Reach::lost) return give_up(*client, name, made.error());
   if (!made) return made.error();
   std::error_code ignored;
   Result<BackupInfo> copied =

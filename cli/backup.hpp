@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -38,6 +39,9 @@ struct SavepointOptions {
   ServerOptions server = {};
   std::string name = {};
 };
+/// How much longer than other answers that of a savepoint may take, for which all that is in memory
+/// is written to files.
+std::chrono::milliseconds savepoint_wait(const ServerOptions& server);
 Result<> list_savepoints(const SavepointOptions& options, Output& output);
 Result<> make_savepoint(const SavepointOptions& options, Output& output);
 Result<> remove_savepoint(const SavepointOptions& options, Output& output);

@@ -129,6 +129,7 @@ struct Client::State {
   ServerOptions options;
   Signals* signals = nullptr;
   bool is_quiet = false;
+  Reach reach = Reach::unsent;
   std::unique_ptr<CURLM, Multi> multi;
   std::unique_ptr<CURL, Easy> easy;
   std::unique_ptr<curl_slist, Headers> headers;
@@ -136,6 +137,7 @@ struct Client::State {
   void prepare(const char* method, const std::string& url, std::string* body,
                std::chrono::milliseconds wait);
   Result<CURLcode> perform();
+  Reach reach_of(CURLcode code) const;
   Error unreachable(CURLcode code) const;
 };
 
@@ -145,6 +147,7 @@ Client::~Client() = default;
 void Client::obey(Signals* signals) noexcept { state_->signals = signals; }
 void Client::be_quiet() noexcept { state_->is_quiet = true; }
 const std::string& Client::url() const noexcept { return state_->target.url; }
+Reach Client::reach() const noexcept { return state_->reach; }
 
 Result<Client> Client::open(const ServerOptions& options) {
   auto target = parse_url(options.url);
@@ -210,6 +213,14 @@ Result<CURLcode> Client::State::perform() {
   return code;
 }
 
+Reach Client::State::reach_of(CURLcode code) const {
+  if (code == CURLE_OK) return Reach::answered;
+  if (code == CURLE_COULDNT_CONNECT) return Reach::nobody;
+  long bytes_sent = 0;
+  curl_easy_getinfo(easy.get(), CURLINFO_REQUEST_SIZE, &bytes_sent);
+  return bytes_sent > 0 ? Reach::lost : Reach::unsent;
+}
+
 Error Client::State::unreachable(CURLcode code) const {
   const std::string why = target.url + ": " + curl_easy_strerror(code);
   if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
@@ -232,6 +243,7 @@ Result<std::string> Client::request(const char* method, const std::string& path,
   const Progress progress("waiting for " + state_->target.url,
                           state_->is_quiet ? ShowProgress::never : ShowProgress::automatic);
   const auto code = state_->perform();
+  state_->reach = state_->reach_of(code ? *code : CURLE_ABORTED_BY_CALLBACK);
   if (!code) return code.error();
   if (*code != CURLE_OK) return state_->unreachable(*code);
   long status = 0;
@@ -251,8 +263,9 @@ Result<Answer> Client::get(const std::string& path, std::chrono::milliseconds wa
   return Answer{*std::move(body), *std::move(value)};
 }
 
-Result<Answer> Client::send(const char* method, const std::string& path) {
-  auto body = request(method, path, {});
+Result<Answer> Client::send(const char* method, const std::string& path,
+                            std::chrono::milliseconds wait) {
+  auto body = request(method, path, wait);
   if (!body) return body.error();
   auto value = parse(*body);
   return Answer{*std::move(body), value ? *std::move(value) : boost::json::value()};

@@ -32,6 +32,14 @@ struct Answer {
   boost::json::value json;  // the same
 };
 
+/// How far a request came.
+enum class Reach {
+  nobody,    // nothing listens there
+  unsent,    // something kept it from being asked: a certificate, a name, the time
+  lost,      // asked, but not answered: what it was to do may be done all the same
+  answered,  // which may be a refusal
+};
+
 /// A client of a gateway, over one connection. It blocks; confined to one thread.
 class Client {
  public:
@@ -53,7 +61,10 @@ class Client {
   /// `wait` is what the server was asked to wait before it answers.
   Result<Answer> get(const std::string& path, std::chrono::milliseconds wait = {});
   /// The answer may be empty.
-  Result<Answer> send(const char* method, const std::string& path);
+  Result<Answer> send(const char* method, const std::string& path,
+                      std::chrono::milliseconds wait = {});
+  /// Of the newest request.
+  Reach reach() const noexcept;
 
  private:
   struct State;

@@ -15,6 +15,7 @@ class Category final : public std::error_category {
       case Errc::not_found: return "not_found";
       case Errc::in_use: return "in_use";
       case Errc::unsupported: return "unsupported";
+      case Errc::closed: return "closed";
     }
     return "unknown";
   }

@@ -14,6 +14,8 @@ enum class Errc : int {
   not_found,    // no such table, view, execution, directory
   in_use,       // another process has the store open
   unsupported,  // the server does not know this yet
+  // Whoever read standard output has left: what a shell gives for a process that SIGPIPE ended.
+  closed = 141,
 };
 
 const std::error_category& cli_category() noexcept;

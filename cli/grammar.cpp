@@ -29,6 +29,7 @@ constexpr const char* epilogue = R"(Exit codes:
   5  no such table, view, execution, file or directory
   6  another process has the store open
   7  the server does not know this yet: it is older than this program
+  141  whoever read standard output has left: nothing is told then
 
 `weir <subcommand> --help` tells more; docs/cli.md has all of it.)";
 

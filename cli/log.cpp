@@ -51,7 +51,7 @@ Result<std::string> print_page(Client& client, const Query& query, std::chrono::
   const auto page = client.get(query.path(), wait);
   if (!page) return page.error();
   for (const value& record : items(page->json, "records")) print_record(record, output);
-  output.flush();
+  if (auto written = output.flush(); !written) return written.error();
   return text(page->json, "after");
 }
 

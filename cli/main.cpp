@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <weir/cli/command_line.hpp>
 #include <weir/cli/errc.hpp>
+#include <weir/cli/output.hpp>
 #include <weir/runtime/error.hpp>
 
 namespace weir::cli {
@@ -28,6 +30,14 @@ int fail(const Error& error, bool is_json) {
   return code;
 }
 
+/// Nothing is done as long as what came of it cannot be read. Who has left is told nothing.
+int end(Result<> done, Output& output) {
+  if (auto written = output.flush(); done) done = std::move(written);
+  if (done) return 0;
+  if (done.error() == Errc::closed) return done.error().code().value();
+  return fail(done.error(), output.is_json());
+}
+
 /// For when the words make no command: who reads the answer is known all the same.
 bool asks_for_json(const std::vector<std::string>& words) {
   const auto end = std::ranges::find(words, "--");
@@ -35,20 +45,19 @@ bool asks_for_json(const std::vector<std::string>& words) {
 }
 
 int run(const std::vector<std::string>& words) {
+  Output text(false);
   if (words.size() >= 2 && words[0] == "__complete") {
-    std::fputs(complete_words({words.begin() + 2, words.end()}).c_str(), stdout);
-    return 0;
+    text.write(complete_words({words.begin() + 2, words.end()}));
+    return end({}, text);
   }
   const Result<Invocation> invocation = parse_command_line(words);
   if (!invocation && !invocation.error().code()) {
-    std::fputs(invocation.error().detail().c_str(), stdout);
-    return 0;
+    text.write(invocation.error().detail());
+    return end({}, text);
   }
   if (!invocation) return fail(invocation.error(), asks_for_json(words));
   Output output(invocation->is_json);
-  const Result<> done = invocation->run(output);
-  output.flush();
-  return done ? 0 : fail(done.error(), invocation->is_json);
+  return end(invocation->run(output), output);
 }
 
 }  // namespace

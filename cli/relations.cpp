@@ -8,6 +8,7 @@
 #include <weir/cli/errc.hpp>
 #include <weir/cli/format.hpp>
 #include <weir/cli/json.hpp>
+#include <weir/cli/progress.hpp>
 
 namespace weir::cli {
 namespace {
@@ -151,15 +152,27 @@ TextTable view_table() {
       {"VIEW", "PHASE", ">LAG", ">VERSION", ">ROWS IN", ">ROWS OUT", "PROGRESS", "TROUBLE"});
 }
 
-Result<> list_views(Client& client, Output& output) {
+/// However many requests that takes, it is one thing that is waited for.
+Result<boost::json::array> views_with_lag(Client& client) {
+  client.be_quiet();
+  Progress progress("waiting for " + client.url());
   auto answer = client.get("/api/v1/views");
   if (!answer) return answer.error();
-  TextTable table = view_table();
   boost::json::array views = items(answer->json, "views");
+  std::uint64_t done = 0;
   for (value& view : views) {
-    if (auto added = add_lag(client, view); !added) return added;
-    add_view(table, view);
+    if (auto added = add_lag(client, view); !added) return added.error();
+    progress.update(Progress::Unit::entries, ++done, views.size());
   }
+  return views;
+}
+
+Result<> list_views(Client& client, Output& output) {
+  auto listed = views_with_lag(client);
+  if (!listed) return listed.error();
+  boost::json::array& views = *listed;
+  TextTable table = view_table();
+  for (const value& view : views) add_view(table, view);
   if (output.is_json()) {
     output.line(boost::json::serialize(boost::json::object{{"views", std::move(views)}}));
   } else {

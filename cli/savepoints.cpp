@@ -22,6 +22,11 @@ std::string path_of(const SavepointOptions& options) {
 
 }  // namespace
 
+std::chrono::milliseconds savepoint_wait(const ServerOptions& server) {
+  const std::chrono::duration<double> more(9 * server.timeout_seconds);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(more);
+}
+
 Result<> list_savepoints(const SavepointOptions& options, Output& output) {
   return show(options.server, "/api/v1/savepoints", output, [&](const boost::json::value& answer) {
     TextTable table = savepoint_table();
@@ -33,7 +38,7 @@ Result<> list_savepoints(const SavepointOptions& options, Output& output) {
 Result<> make_savepoint(const SavepointOptions& options, Output& output) {
   auto client = Client::open(options.server);
   if (!client) return client.error();
-  const auto made = client->send("PUT", path_of(options));
+  const auto made = client->send("PUT", path_of(options), savepoint_wait(options.server));
   if (!made) return made.error();
   if (output.is_json()) {
     output.line(made->body);

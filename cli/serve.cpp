@@ -12,6 +12,7 @@
 #include <weir/cli/audit_file.hpp>
 #include <weir/cli/errc.hpp>
 #include <weir/cli/files.hpp>
+#include <weir/cli/progress.hpp>
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/workflow/engine.hpp>
 #include <weir/runtime/actor_system.hpp>
@@ -101,7 +102,8 @@ void tell_started(const Gateway& gateway, const Store& store, const ServeOptions
     output.line("serving " + options.directory.string() + " as of version " +
                 std::to_string(store.version().number) + "; Ctrl-C ends it");
   }
-  output.flush();
+  // Told when it ends: who is served is not to suffer from it.
+  static_cast<void>(output.flush());
 }
 
 void tell_stopped(const Store& store, std::size_t cut_off, Output& output) {
@@ -115,12 +117,14 @@ void tell_stopped(const Store& store, std::size_t cut_off, Output& output) {
 
 /// Until a signal comes. The requests that were cut off then.
 Task<Result<std::size_t>> serve_until_signal(server::Served served, const ServeOptions* options,
-                                             GatewayOptions gateway_how, Output* output) {
+                                             GatewayOptions gateway_how,
+                                             std::optional<Progress>* opening, Output* output) {
   auto gateway = Gateway::start(served, std::move(gateway_how));
   if (!gateway) co_return explain_start(gateway.error(), *options);
   {
     // Before anybody is told that it runs. A second signal then ends the process at once.
     boost::asio::signal_set signals(io_context(served.store->system()), SIGINT, SIGTERM);
+    opening->reset();
     tell_started(*gateway, *served.store, *options, *output);
     static_cast<void>(co_await signals.async_wait(use_task));
   }
@@ -130,14 +134,14 @@ Task<Result<std::size_t>> serve_until_signal(server::Served served, const ServeO
 
 /// What was opened is closed in any case: nothing of it may go on when the store ends.
 Task<Result<>> keep_serving(Store* store, const ServeOptions* options, GatewayOptions gateway_how,
-                            Output* output) {
+                            std::optional<Progress>* opening, Output* output) {
   WEIR_CO_TRY(database, co_await Database::open(store));
   auto engine = co_await Engine::open(store);
   Result<std::size_t> cut_off = 0;
   Result<> closed;
   if (engine) {
     cut_off = co_await serve_until_signal({store, &database, &*engine}, options,
-                                          std::move(gateway_how), output);
+                                          std::move(gateway_how), opening, output);
     closed = co_await engine->close();
   }
   if (auto views = co_await database.close(); closed) closed = std::move(views);
@@ -179,9 +183,12 @@ Result<> serve(const ServeOptions& options, Output& output) {
                       .on_dead_letter = [&telemetry](const DeadLetter& letter) {
                         tell_undelivered(telemetry.logger(), letter);
                       }});
+  // Until it is served: the log is read again, and views catch up.
+  std::optional<Progress> opening("opening " + options.directory.string());
   auto store = Store::open(system, store_options(options));
   if (!store) return explain(store.error(), options.directory);
-  auto served = system.run(keep_serving(&*store, &options, *std::move(gateway_how), &output));
+  auto served =
+      system.run(keep_serving(&*store, &options, *std::move(gateway_how), &opening, &output));
   if (served || served.error().code().category() == cli_category()) return served;
   return explain(served.error(), options.directory);
 }

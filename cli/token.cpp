@@ -29,8 +29,9 @@ Error cannot_write(const fs::path& file) {
   return {Errc::failed, file.string() + " cannot be written: look at --file"};
 }
 
-/// Written aside and renamed, so that a server never reads half of it.
-Result<> add_to_file(const server::Token& token, const fs::path& file) {
+/// The file with it, beside what is there. It takes its place when the secret was shown; a server
+/// never reads half of it.
+Result<fs::path> write_aside(const server::Token& token, const fs::path& file) {
   std::error_code failed;
   std::vector<server::Token> tokens;
   if (fs::exists(file, failed)) {
@@ -52,8 +53,34 @@ Result<> add_to_file(const server::Token& token, const fs::path& file) {
   stream << server::print_tokens(tokens);
   stream.close();
   if (!stream) return cannot_write(file);
+  return aside;
+}
+
+/// The secret is nowhere else: a token that was shown to nobody is not added.
+Result<> add_if_shown(const fs::path& aside, const fs::path& file, Output& output) {
+  std::error_code failed;
+  if (auto shown = output.flush(); !shown) {
+    fs::remove(aside, failed);
+    return shown;
+  }
   fs::rename(aside, file, failed);
   return failed ? Result<>(cannot_write(file)) : Result<>();
+}
+
+void tell_token(const server::NewToken& made, bool is_added, Output& output) {
+  const boost::json::value file = boost::json::parse(server::print_tokens({made.token}));
+  const boost::json::value& entry = items(file, "tokens").at(0);
+  if (output.is_json()) {
+    output.line(
+        boost::json::serialize(boost::json::value{{"bearer", made.bearer}, {"token", entry}}));
+    return;
+  }
+  output.line(made.bearer);
+  output.line(
+      "Shown once: whoever has it sends `Authorization: Bearer` with it, or sets WEIR_TOKEN.");
+  if (is_added) return;
+  output.line("For the list `tokens` of the file that `weir serve --tokens` reads:");
+  output.line(boost::json::serialize(entry));
 }
 
 }  // namespace
@@ -61,25 +88,16 @@ Result<> add_to_file(const server::Token& token, const fs::path& file) {
 Result<> make_token(const TokenOptions& options, Output& output) {
   const auto made = server::make_token(options.name, roles_of(options), options.namespaces);
   if (!made) return Error(Errc::usage, made.error().detail());
-  if (!options.file.empty()) {
-    if (auto added = add_to_file(made->token, options.file); !added) return added;
-  }
-  const boost::json::value file = boost::json::parse(server::print_tokens({made->token}));
-  const boost::json::value& entry = items(file, "tokens").at(0);
-  if (output.is_json()) {
-    output.line(
-        boost::json::serialize(boost::json::value{{"bearer", made->bearer}, {"token", entry}}));
+  if (options.file.empty()) {
+    tell_token(*made, false, output);
     return {};
   }
-  output.line(made->bearer);
-  output.line(
-      "Shown once: whoever has it sends `Authorization: Bearer` with it, or sets WEIR_TOKEN.");
-  if (options.file.empty()) {
-    output.line("For the list `tokens` of the file that `weir serve --tokens` reads:");
-    output.line(boost::json::serialize(entry));
-  } else {
+  const auto aside = write_aside(made->token, options.file);
+  if (!aside) return aside.error();
+  tell_token(*made, true, output);
+  if (auto added = add_if_shown(*aside, options.file, output); !added) return added;
+  if (!output.is_json())
     output.line("Added to " + options.file.string() + "; a server reads it when it starts.");
-  }
   return {};
 }
 

@@ -91,7 +91,7 @@ Result<> draw_until_told(Client& client, Signals& signals, const TopOptions& opt
                                         .is_coloured = output.is_coloured(),
                                         .keys = "q ends, s or arrows change the order of actors"});
     output.write("\x1b[H\x1b[2J" + drawn);
-    output.flush();
+    if (auto written = output.flush(); !written) return written;
     const Key key = wait_for_key(signals, next);
     if (key == Key::quit) return {};
     if (key == Key::next || key == Key::previous) order = turned(order, key);

@@ -2,7 +2,8 @@
 
 A document writes `<!-- quote: samples/bank.cpp#transfer -->` before a fenced block; the block holds
 what stands in that file between the lines `// [transfer]` and `// [/transfer]`. C++ that cannot be
-compiled, such as a mistake that is explained, says `<!-- no quote: <reason> -->` instead.
+compiled, such as a mistake that is explained, says `<!-- no quote: <reason> -->` instead. A block that
+is only indented says neither, so it may not be C++.
 """
 
 import re
@@ -12,6 +13,10 @@ BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>quote|no quote): (?P<subject>[^\n]+) -->\n\s*)?"
     r"^(?P<fence>`{3,})(?P<language>\w*)\n(?P<body>.*?)^(?P=fence)$",
     re.DOTALL | re.MULTILINE)
+# A block without a fence, up to its first line that ends as statements and scopes do.
+INDENTED_CPP = re.compile(
+    r"(?:\A|^[ \t]*\n)(?P<code>(?:(?: {4}|\t)[^\n]*\n)*?(?: {4}|\t)[^\n]*[;{][ \t]*(?://[^\n]*)?)$",
+    re.MULTILINE)
 
 
 def quoted_text(reference, read):
@@ -43,6 +48,10 @@ def quote_problems(document, read, strict=True):
                 yield line, f"differs from {block['subject']}: run scripts/tidy.py --fix-quotes"
         elif block["mark"] is None and strict and block["language"] in ("cpp", "c++"):
             yield line, "C++ that no compiler sees: quote it, or say `no quote: <reason>`"
+    outside = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), document)
+    for block in INDENTED_CPP.finditer(outside) if strict else ():
+        yield (outside.count("\n", 0, block.start("code")) + 1,
+               "C++ that is only indented: put it in a fence, and quote it")
 
 
 def fix_quotes(document, read):

@@ -18,42 +18,55 @@ using weir::Task;
 using namespace weir::flow::workflow;
 
 // [graph]
+/// The same ones when it is started again.
+const WorkflowId parcel_id = {.uuid = {{1}}};
+const ExecutionId delivery_id = ExecutionId::in_workflow(parcel_id, {{2}});
+
 /// Three offers, of which one is enough, and then the delivery.
 NewGraph parcel() {
   NewGraph graph;
   for (const char* courier : {"anna", "bert", "carl"}) {
     graph.executions.push_back({.kind = "offer", .payload = courier});
   }
-  graph.executions.push_back({.kind = "deliver", .payload = "parcel"});
+  graph.executions.push_back({.kind = "deliver", .payload = "parcel", .id = delivery_id});
   graph.edges = {{0, 3, "courier"}, {1, 3, "courier"}, {2, 3, "courier"}};
   graph.policies = {{3, EdgePolicy::any_of(OnSatisfied::cancel_remaining)}};
+  // Failures of couriers are no failure of the parcel.
+  graph.workflow = {.kind = "parcel", .id = parcel_id, .on_failure = FailurePolicy::collect};
   return graph;
 }
 // [/graph]
+
+void tell(const std::string& line) {
+  std::printf("  %s\n", line.c_str());
+  std::fflush(stdout);
+}
 
 // [worker]
 /// Bert has no time; the others agree.
 Task<Result<>> work_on(const Engine* engine, Claimed claimed) {
   const std::string& payload = claimed.spec.payload;
   if (claimed.spec.kind == "offer" && payload == "bert") {
-    std::printf("  bert has no time\n");
+    tell("bert has no time");
     WEIR_CO_TRY_VOID(co_await engine->fail(claimed.handle, {"no time"}));
   } else if (claimed.spec.kind == "offer") {
-    std::printf("  %s agrees\n", payload.c_str());
+    tell(payload + " agrees");
     co_return co_await engine->complete(claimed.handle, payload);
   } else {
-    std::printf("  %s brings the %s\n", claimed.inputs.at(0).payload.c_str(), payload.c_str());
+    tell(claimed.inputs.at(0).payload + " brings the " + payload);
     co_return co_await engine->complete(claimed.handle, "brought");
   }
   co_return {};
 }
 // [/worker]
 
-Task<Result<>> print(const Engine* engine, WorkflowId id) {
-  WEIR_CO_TRY(info, co_await engine->describe(id));
-  if (!info) co_return {};
-  std::printf("the workflow is %s:\n", std::string(to_string(info->workflow.state)).c_str());
-  WEIR_CO_TRY(members, co_await engine->members(id));
+Task<Result<>> print(const Engine* engine) {
+  WEIR_CO_TRY(members, co_await engine->members(parcel_id));
+  // Those who lost the race are cancelled by the engine.
+  for (const ExecutionId& member : members.items)
+    WEIR_CO_TRY_VOID(co_await engine->wait_for_end({member}));
+  WEIR_CO_TRY(parcel, co_await engine->describe(parcel_id));
+  std::printf("the workflow is %s:\n", std::string(to_string(parcel->workflow.state)).c_str());
   for (const ExecutionId& member : members.items) {
     WEIR_CO_TRY(execution, co_await engine->describe(member));
     std::printf("  %-8s %-7s %s\n", execution->spec.kind.c_str(), execution->spec.payload.c_str(),
@@ -65,21 +78,20 @@ Task<Result<>> print(const Engine* engine, WorkflowId id) {
 Task<Result<>> run(weir::storage::Store* store) {
   // [open]
   WEIR_CO_TRY(engine, co_await Engine::open(store));
-  // Failures of couriers are no failure of the parcel.
-  NewGraph graph = parcel();
-  graph.workflow = {.kind = "parcel", .on_failure = FailurePolicy::collect};
-  WEIR_CO_TRY(created, co_await engine.create_graph(std::move(graph)));
+  WEIR_CO_TRY(known, co_await engine.describe(parcel_id));  // by an earlier run
+  if (!known) WEIR_CO_TRY_VOID(co_await engine.create_graph(parcel()));
   // [/open]
 
   // [loop]
   for (;;) {
-    // What an earlier run left is here as well, as soon as its leases have expired.
-    WEIR_CO_TRY(claimed, co_await engine.claim({.worker = "couriers", .lease = 5s}));
-    if (claimed.empty()) break;
+    WEIR_CO_TRY(delivery, co_await engine.describe(delivery_id));
+    if (delivery->execution.has_ended()) break;
+    // Waits, also until the leases of an earlier run have expired.
+    WEIR_CO_TRY(claimed, co_await engine.next({.worker = "couriers", .lease = 2s}));
     for (Claimed& one : claimed) WEIR_CO_TRY_VOID(co_await work_on(&engine, std::move(one)));
   }
   // [/loop]
-  WEIR_CO_TRY_VOID(co_await print(&engine, created.workflow));
+  WEIR_CO_TRY_VOID(co_await print(&engine));
   co_return co_await engine.close();
 }
 

@@ -38,7 +38,9 @@ int main(int argc, char** argv) {
   auto database = system.run(Database::open(&store)).value();
   auto engine = system.run(Engine::open(&store)).value();
   const auto made = system.run(engine.create_graph(word_count())).value();
+  // [gateway]
   auto gateway = Gateway::start({&store, &database, &engine}, {.port = port});
+  // [/gateway]
   if (!gateway) {
     std::fprintf(stderr, "%s\n", gateway.error().message().c_str());
     return 1;

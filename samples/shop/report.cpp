@@ -10,6 +10,7 @@
 #include <weir/runtime/error.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/try.hpp>
+#include <weir/samples/shop/countdown.hpp>
 
 namespace shop {
 namespace {
@@ -100,11 +101,13 @@ bool has_all_numbers(const std::vector<Row>& customers, const std::vector<Row>& 
 }  // namespace
 
 Task<Result<>> settle(const weir::storage::Store* store, const Database* database, Tables tables) {
+  Countdown countdown("checkouts are not done yet");
   std::int64_t least = -1;
   for (auto since = store->time();;) {
     WEIR_CO_TRY_VOID(co_await database->fresh(tables.totals, store->version()));
     WEIR_CO_TRY(open, co_await open_checkouts(database->read(), tables));
     if (open <= 0) break;  // fewer than none: something was shipped twice
+    countdown.show(open);
     if (open != least) since = store->time();
     least = open;
     if (store->time() - since > patience) {

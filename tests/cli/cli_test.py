@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from support import Fake, Served, Terminal, Weir, expect, order, post, write
+from support import Fake, Late, Served, Terminal, Weir, expect, order, post, write
 
 UNKNOWN_PATH = json.dumps({"status": 404, "code": "unknown_path", "detail": "there is no such path"})
 
@@ -202,6 +202,7 @@ def tokens(program, directory):
                 "--audit", audit) as served:
         expect(served.environment["WEIR_URL"].startswith("https://"), "no TLS")
         served.refused(3, "--authority", "tables")
+        served.refused(3, "--authority", "backup", os.path.join(directory, "copy"), "--directory", store)
         trusted = ["tables", "--authority", certificate]
         served.refused(4, "--token-file", *trusted)
         served.refused(4, "does not know the token", *trusted, "--token", "reader.wrong")
@@ -268,6 +269,51 @@ def copies(program, directory):
     expect(re.search(r"restoring +\[#{20}\] +100 % +\S+ \S+ of \S+ \S+", drawn), "no progress", drawn)
     _, _, drawn = weir.run("verify", "--directory", store)
     expect(drawn == "", "progress where there is no terminal", drawn)
+
+
+def late(program, directory):
+    """A savepoint that takes too long is removed; what takes long is one thing that is shown."""
+    store, target = os.path.join(directory, "store"), os.path.join(directory, "target")
+    with Served(program, store):
+        asks = ["backup", target, "--directory", store, "--timeout", "0.5", "--url"]
+        with Late(("PUT", "/api/v1/savepoints/"), "DELETE") as server:
+            code, text, errors = Weir(program).run(*asks, server.url)
+            expect(code == 3 and "--timeout" in errors and "remove" not in errors, f"code {code}", text + errors)
+            (made, savepoint), (removed, same) = server.asked
+            expect((made, removed) == ("PUT", "DELETE") and same == savepoint, "not removed", str(server.asked))
+        with Late(("PUT", "/api/v1/savepoints/"), "DELETE", delete_status=404) as server:
+            code, text, errors = Weir(program).run(*asks, server.url)
+            name = server.asked[0][1].rsplit("/", 1)[1]
+            expect(code == 3 and f"weir savepoints remove {name}" in errors, f"code {code}", text + errors)
+    with Late(("GET", "/api/v1/views/b/lag")) as server:
+        screen = Terminal(Weir(program, server.url), "views")
+        screen.wait_for(r"waiting for \S+ +\[#{6} +\] +33 % +1 of 3")
+        server.is_released.set()
+        code = screen.end()
+        expect(code == 0 and re.search(r"^c +live", re.sub(r"\x1b\[\d*m", "", screen.text), re.M), f"code {code}",
+               repr(screen.text))
+
+
+def output(program, directory):
+    """What cannot be written is a failure, and the secret of no token; who has left is told nothing."""
+    file = os.path.join(directory, "tokens")
+    with Served(program, make_shop(program, directory)) as weir, open("/dev/full", "wb") as full:
+        for words in (["tables"], ["tables", "orders", "--rows", "--json"], ["log", "--follow"], ["--help"],
+                      ["top", "--interval", "0.1"], ["completion", "bash"]):
+            code, errors = weir.run_into(full, *words)
+            expect(code == 1 and "standard output cannot be written: No space left" in errors,
+                   f"{words}: exit code {code}", errors)
+        code, errors = weir.run_into(full, "token", "make", "reader", "--file", file)
+        expect(code == 1 and "cannot be written" in errors, f"exit code {code}", errors)
+        expect(not os.path.exists(file) and not os.path.exists(file + ".new"), "a token without its secret")
+        weir.json("token", "make", "reader", "--file", file)
+        for words in (["tables"], ["log", "--follow"]):
+            for keeps_sigpipe, expected in ((True, -signal.SIGPIPE), (False, 141)):
+                reading, writing = os.pipe()
+                os.close(reading)
+                code, errors = weir.run_into(writing, *words, keeps_sigpipe=keeps_sigpipe)
+                os.close(writing)
+                expect(code == expected and not errors, f"{words}: exit code {code}", errors)
 
 
 def corruption(program, directory):
@@ -419,8 +465,8 @@ def demo(program, directory):
 
 
 CHECKS = {check.__name__: check
-          for check in (inspection, rows, log, refusals, tokens, copies, corruption, serving, top, completion,
-                        demo, workflows)}
+          for check in (inspection, rows, log, refusals, tokens, copies, late, output, corruption, serving, top,
+                        completion, demo, workflows)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

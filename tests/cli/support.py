@@ -56,6 +56,13 @@ class Weir:
         expect(code == expected == told["exit_code"] and re.search(pattern, told["detail"]),
                f"{words} --json: exit code {code}", text + errors)
 
+    def run_into(self, stream, *words, keeps_sigpipe=True):
+        """Exit code, standard error; standard output goes there."""
+        done = subprocess.run([self.program, *map(str, words)], stdout=stream, stderr=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, text=True, env=self.environment, check=False,
+                              timeout=100, restore_signals=keeps_sigpipe)
+        return done.returncode, done.stderr
+
     def begin(self, *words, **variables):
         return subprocess.Popen([self.program, *map(str, words)], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
@@ -155,6 +162,62 @@ class Fake:
         return f"http://127.0.0.1:{self.server.server_port}"
 
     def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Late:
+    """A server of three views that does not answer what `holds` names, a method and the beginning of
+    a path, before it was asked for `releases` or `release` was called: `with Late(...) as late:`"""
+
+    def __init__(self, holds, releases=None, delete_status=200):
+        self.asked = []
+        self.is_released = threading.Event()
+        late = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self):
+                late.asked.append((self.command, self.path))
+                if self.command == releases:
+                    late.is_released.set()
+                if self.command == holds[0] and self.path.startswith(holds[1]):
+                    late.is_released.wait()
+                views = [{"name": name, "status": {"phase": "live"}} for name in ("a", "b", "c")]
+                status, told = 200, {"views": views}
+                if self.command == "DELETE" and delete_status != 200:
+                    status, told = delete_status, {"status": delete_status, "code": "not_found", "detail": "none"}
+                body = json.dumps(told).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_PUT = do_DELETE = answer  # noqa: N815
+
+            def handle(self):
+                try:
+                    super().handle()
+                except ConnectionError:
+                    pass  # whoever asked has left
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def __enter__(self):
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        return self
+
+    def __exit__(self, *_):
+        self.is_released.set()
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import tidy  # noqa: E402
 from tidy_cpp import functions  # noqa: E402
-from tidy_quotes import fix_quotes  # noqa: E402
+from tidy_quotes import fix_quotes, quote_problems  # noqa: E402
 
 HEADER = "#pragma once\n"
 MODULE = {
@@ -42,7 +42,7 @@ EXAMPLES = {
         {"samples/a.cpp": function_of(70) * 2}),
     "samples": (
         {"samples/a/main.cpp": ""},
-        {"samples/a/main.cpp": "x\n" * 150, "samples/a/README.md": "# a\n"}),
+        {"samples/a/main.cpp": "x\n" * 149, "samples/a/README.md": "# a\n"}),
     "layers": (
         {"runtime/a.cpp": "#include <weir/storage/store.hpp>\n"},
         {"storage/a.cpp": "#include <weir/runtime/task.hpp>\n#include <weir/storage/b.hpp>\n"}),
@@ -113,8 +113,21 @@ EXAMPLES = {
 
 class Rules(unittest.TestCase):
     def test_a_sample_is_short(self):
-        tree = {"samples/a/main.cpp": "x\n" * 151, "samples/a/README.md": "# a\n"}
+        tree = {"samples/a/main.cpp": "x\n" * 150, "samples/a/README.md": "# a\n"}
         self.assertEqual(rules_broken_by(tree), {"samples"})
+
+    def test_a_sample_is_as_long_as_each_of_its_programs_with_what_they_share(self):
+        def found(folder, files):
+            tree = {f"samples/{folder}/{name}": text for name, text in files.items()}
+            return rules_broken_by({**tree, f"samples/{folder}/README.md": "# a\n"})
+
+        part = "x\n" * 99
+        program = part + "int main() {}\n"
+        self.assertEqual(found("a", {"one.cpp": program, "two.cpp": program}), set())
+        self.assertEqual(found("a", {"main.cpp": program, "a.hpp": "#pragma once\n" + part}), {"samples"})
+        self.assertEqual(found("shop", {"main.cpp": program, "a.hpp": "#pragma once\n" + part}), set())
+        self.assertEqual(found("shop", {"main.cpp": program, "a.hpp": "#pragma once\n" + 2 * part}),
+                         {"samples"})
 
     def test_a_link_to_a_picture_leads_somewhere(self):
         files = {"docs/a.md": "![what it shows](a.png)\n"}
@@ -190,6 +203,14 @@ class Quotes(unittest.TestCase):
         self.assertEqual(rules_broken_by({"docs/a.md": block}), {"quotes"})
         excused = "<!-- no quote: does not compile -->\n" + block
         self.assertEqual(rules_broken_by({"docs/a.md": excused}), set())
+
+    def test_cpp_that_is_only_indented_is_found(self):
+        for code in ("    auto a =\n        f();\n", "    if (a) {\n", "\tf();  // why\n"):
+            self.assertEqual(list(quote_problems(f"Text:\n\n{code}\nMore.\n", self.SOURCE)),
+                             [(3, "C++ that is only indented: put it in a fence, and quote it")])
+        for text in ("    weir top   # draws\n", "- a list,\n    which goes on;\n",
+                     "<!-- quote: s.cpp#m -->\n```cpp\na();\n  b();\n```\n\n```js\n\n    g();\n```\n"):
+            self.assertEqual(list(quote_problems(text, self.SOURCE)), [])
 
 
 class Functions(unittest.TestCase):

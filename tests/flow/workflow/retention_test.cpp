@@ -136,9 +136,13 @@ TEST_F(RetentionTest, WhatEndedWhileNothingWasRemovedIsRemovedLater) {
 }
 
 TEST_F(RetentionTest, NamespacesMayHaveTheirOwnTimes) {
-  reopen({.retention = {.keep = 5s,
-                        .by_space = {{"short", 1s}, {"long", 60s}, {"for ever", std::nullopt}},
-                        .period = 1s}});
+  // [retention]
+  EngineOptions options;
+  options.retention = {.keep = 5s,
+                       .by_space = {{"short", 1s}, {"long", 60s}, {"for ever", std::nullopt}},
+                       .period = 1s};
+  // [/retention]
+  reopen(options);
   std::map<std::string, ExecutionId> ids;
   for (const std::string space : {"short", "default", "long", "for ever"}) {
     ids[space] = create({.kind = "w", .space = space});

@@ -95,18 +95,26 @@ struct Trip {
   }
 };
 
-int work(const char* connection, std::uint64_t seed, const char* path) {
-  const Ledger ledger(path);
-  ActorSystem system;
+/// Processes are killed all the time: nobody waits for long.
+Options impatient() {
   Options options;
-  options.database.connection = connection;
   options.database.connections = 2;
   options.database.reconnect_backoff = 5ms;
   options.database.reconnect_backoff_max = 50ms;
   options.database.on_notice = [](const storage::postgres::Notice&) {};
   options.ownership = 600ms;
   options.poll = 200ms;
+  return options;
+}
+
+int work(const char* connection, std::uint64_t seed, const char* path) {
+  const Ledger ledger(path);
+  ActorSystem system;
+  Options options = impatient();
+  // [open]
+  options.database.connection = connection;  // such as "dbname=jobs"
   auto engine = system.run(postgres::open(&system, options));
+  // [/open]
   while (!engine) {
     if (engine.error() != Errc::unavailable) {
       std::fprintf(stderr, "worker: %s\n", engine.error().message().c_str());

@@ -284,7 +284,19 @@ void WorkflowRun::drain() {
 Result<std::string> WorkflowRun::query(const std::string& name, std::string argument) const {
   const auto found = queries_.find(name);
   if (found == queries_.end()) return Error(Errc::not_found, "no query '" + name + "'");
-  return found->second(std::move(argument));
+  // What it throws is for who asked, and must not reach the worker, which has others to run.
+  const auto failed = [&](const std::string& what) {
+    return Error(weir::Errc::failed, "query '" + name + "': " + what);
+  };
+  try {
+    return found->second(std::move(argument));
+  } catch (const ErrorException& exception) {
+    return exception.error();
+  } catch (const std::exception& exception) {
+    return failed(exception.what());
+  } catch (...) {
+    return failed("what was thrown is no std::exception");
+  }
 }
 
 }  // namespace weir::flow::workflow::internal

@@ -69,8 +69,7 @@ Task<> sleep_until(WorkflowRun* run, Time until) {
     co_await run->write(
         {.kind = JournalKind::sleep, .number = number, .payload = to_payload(until)});
   }
-  // What is behind it was awaited before.
-  if (!run->is_replaying()) co_await run->pause(until);
+  co_await run->pause(until);
 }
 
 namespace {

@@ -190,6 +190,9 @@ Task<> WorkflowRun::pause(Time until) {
     tell();
     if (auto slept = co_await sleep_for(wait); !slept) co_await leave(Parting::lost);
     naps_.erase(nap);
+  // What is undone goes as far as it came, without waiting. Otherwise what is behind it in the
+  // journal may have been done beside it, and says nothing of the time.
+  if (options_.undoing && is_replaying()) co_return;
   }
 }
 

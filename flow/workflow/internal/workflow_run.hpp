@@ -89,7 +89,7 @@ class WorkflowRun {
   /// Lets the coroutine go: never returns.
   Task<> leave(Parting parting);
   Task<> leave_changed(std::string what);
-  /// Until a time, in memory or not.
+  /// Until a time, in memory or not, also when it was awaited before and has not come yet.
   Task<> pause(Time until);
   /// In memory.
   Task<> doze(Duration duration);

@@ -241,7 +241,7 @@ class Engine {
   Task<Result<std::optional<EdgeInfo>>> describe(WorkflowId workflow, EdgeId edge) const;
   Task<Result<std::optional<EdgeGroupInfo>>> edge_group(WorkflowId workflow,
                                                         ExecutionId downstream) const;
-  /// In order of their ids.
+  /// In order of their ids; `not_found` if there is no such workflow, as of its members.
   Task<Result<std::vector<EdgeInfo>>> edges_into(WorkflowId workflow, ExecutionId id) const;
   Task<Result<std::vector<EdgeInfo>>> edges_from(WorkflowId workflow, ExecutionId id) const;
   /// Executions of a workflow after one of them, in order of their ids.
@@ -294,7 +294,8 @@ class Engine {
   /// The execution that undoes what a durable coroutine did whose execution was ended by others:
   /// cancelled, expired, or failed because its workers do not come back. None if there is none.
   Task<Result<std::optional<ExecutionId>>> undo_of(ExecutionId id) const;
-  /// Until one of these has ended, at once if one has; `cancelled` with its caller.
+  /// Until one of these, of which there is one at least, has ended, at once if one has; `cancelled`
+  /// with its caller.
   Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) const;
   /// By the clock of the store, or, if that is elsewhere, of this machine.
   Time time() const;

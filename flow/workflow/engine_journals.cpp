@@ -1,4 +1,6 @@
 #include <weir/flow/workflow/engine.hpp>
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/engine_call.hpp>
 #include <weir/flow/workflow/internal/journal_commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
@@ -58,3 +60,4 @@ ActorSystem& Engine::system() const { return core_->system(); }
 storage::Store* Engine::store() const { return core_->embedded(); }
 
 }  // namespace weir::flow::workflow
+  if (executions.empty()) co_return Error(Errc::invalid_argument, "the end of no execution");

@@ -233,7 +233,8 @@ class Engine {
   Task<Result<>> set_tag(WorkflowId workflow, std::string key, std::string value) const;
   /// Seals a workflow that stays open as soon as its executions have ended.
   Task<Result<>> close(WorkflowId workflow) const;
-  /// Returns when all of them are cancelled. If it is interrupted, it is finished anyway.
+  /// Returns when all of them are cancelled, or at once if it has ended before: others may be at it
+  /// then. If it is interrupted, it is finished anyway.
   Task<Result<CancelResult>> cancel(WorkflowId workflow, CancelPolicy policy,
                                     std::string reason = {}) const;
 

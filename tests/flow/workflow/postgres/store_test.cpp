@@ -322,6 +322,26 @@ TEST_F(StoreTest, AServerThatStaysAwayIsUnavailable) {
       "the server", [&] { return run(engine.create_execution({.kind = "work"})).has_value(); });
 }
 
+TEST_F(StoreTest, CancellingManyHoldsUpNothingElse) {
+  Options fine = options_for(server());
+  fine.cancels_max = 1;
+  const Engine engine = run(postgres::open(&system(), fine)).value();
+  constexpr std::size_t members = 300;
+  NewGraph many{.workflow = {.on_failure = FailurePolicy::fail_fast},
+                .executions = std::vector<NewExecution>(members, {.kind = "work"})};
+  const auto graph = run(engine.create_graph(many)).value();
+  const auto cancelled = [&] {
+    return run(engine.describe(graph.workflow)).value()->workflow.counts[PublicState::cancelled];
+  };
+  const Handle handle = run(engine.claim({.worker = "w"})).value().at(0).handle;
+  ASSERT_TRUE(run(engine.fail(handle, {.reason = "rain", .is_final = true})));
+  weir::testing::eventually("the first of them", [&] { return cancelled() > 0; });
+  // Answered by who cancels them.
+  EXPECT_TRUE(run(engine.set_aside()).value().empty());
+  EXPECT_LT(cancelled(), members - 1);
+  weir::testing::eventually("the last of them", [&] { return cancelled() == members - 1; });
+}
+
 TEST_F(StoreTest, ARowThatCannotBeReadIsPassedOverAndTold) {
   Options impatient = options_for(server());
   impatient.poll = 20ms;

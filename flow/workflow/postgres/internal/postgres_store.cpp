@@ -54,6 +54,7 @@ struct Ears {
       case NewsKind::due: keeper.send<Look>(); break;
       case NewsKind::cancel: keeper.send<Dispatch>(); break;
       case NewsKind::owners: keeper.send<Share>(); break;
+      case NewsKind::limits: context->gates.wake_all(); break;
       case NewsKind::ended: context->ends.wake(news->ended); break;
     }
   }

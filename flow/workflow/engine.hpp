@@ -285,6 +285,9 @@ class Engine {
   /// Adds to the journal of an execution, whose end is `end`: otherwise `stale_revision`.
   Task<Result<>> append_journal(Handle handle, std::uint32_t end,
                                 std::vector<JournalEntry> entries) const;
+  /// The same, and begins executions in that commit. One that is there already is left as it is.
+  Task<Result<>> append_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
+                                std::vector<NewExecution> begun) const;
   /// The same in the commit of a transaction of the store, which then stands or falls with it:
   /// nothing else changes the execution meanwhile. `storage::Errc::conflict` as of any commit.
   Task<Result<>> append_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
@@ -293,7 +296,8 @@ class Engine {
   Task<Result<JournalHead>> restart_journal(Handle handle, std::string input) const;
   Task<Result<Journal>> journal(ExecutionId id) const;
   /// The execution that undoes what a durable coroutine did whose execution was ended by others:
-  /// cancelled, expired, or failed because its workers do not come back. None if there is none.
+  /// cancelled, expired, or failed because its workers do not come back; or that was refused what
+  /// it asked for (`Failure::leaves_undo`). None if there is none.
   Task<Result<std::optional<ExecutionId>>> undo_of(ExecutionId id) const;
   /// Until one of these, of which there is one at least, has ended, at once if one has; `cancelled`
   /// with its caller.

@@ -24,6 +24,22 @@ Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
 
 Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
                                       std::vector<JournalEntry> entries,
+                                      std::vector<NewExecution> begun) const {
+  return with_lease(core_, handle,
+                    [handle, end, entries = std::move(entries),
+                     begun = std::move(begun)](Draft& draft) -> Result<> {
+                      auto added = internal::append_journal(draft, handle, end, entries);
+                      if (!added) return added;
+                      for (const NewExecution& request : begun) {
+                        auto made = internal::create(draft, request);
+                        if (!made) return made.error();
+                      }
+                      return {};
+                    });
+}
+
+Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
+                                      std::vector<JournalEntry> entries,
                                       std::shared_ptr<StepCommit> commit) const {
   const CoreRef core = core_;
   WEIR_CO_TRY_VOID(check_handle(core->identity(), handle));
@@ -52,6 +68,7 @@ Task<Result<Journal>> Engine::journal(ExecutionId id) const {
 
 Task<Result<>> Engine::wait_for_end(std::vector<ExecutionId> executions) const {
   const CoreRef core = core_;
+  if (executions.empty()) co_return Error(Errc::invalid_argument, "the end of no execution");
   co_return co_await core->wait_for_end(std::move(executions));
 }
 
@@ -60,4 +77,3 @@ ActorSystem& Engine::system() const { return core_->system(); }
 storage::Store* Engine::store() const { return core_->embedded(); }
 
 }  // namespace weir::flow::workflow
-  if (executions.empty()) co_return Error(Errc::invalid_argument, "the end of no execution");

@@ -156,6 +156,7 @@ ExecutionId WorkflowContext::begin_child(std::string kind, std::string payload,
   if (is_begun) return id;
   run_->note({.kind = JournalKind::child, .name = kind, .number = number});
   run_->begin_child(
+      number,
       {.kind = std::move(kind),
        .payload = std::move(payload),
        .space = run_->options().space,

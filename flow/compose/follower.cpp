@@ -1,9 +1,12 @@
 #include <weir/flow/compose/follower.hpp>
 
+#include <exception>
 #include <mutex>
+#include <utility>
 
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/departure.hpp>
+#include <weir/runtime/error.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/task_scope.hpp>
 
@@ -38,6 +41,19 @@ struct FollowerCore {
 
 namespace {
 
+/// Nobody else would hear of what is thrown, and nothing would be tried again.
+Task<Result<>> guarded(Follow follow, WentOn went_on) {
+  try {
+    co_return co_await follow(std::move(went_on));
+  } catch (const ErrorException& exception) {
+    co_return exception.error();
+  } catch (const std::exception& exception) {
+    co_return Error(weir::Errc::failed, exception.what());
+  } catch (...) {
+    co_return Error(weir::Errc::failed, "what was thrown is no std::exception");
+  }
+}
+
 class FollowerActor final : public Actor<StartFollowing, StopFollowing> {
  public:
   static constexpr bool interleaves = true;
@@ -57,7 +73,7 @@ class FollowerActor final : public Actor<StartFollowing, StopFollowing> {
   static Task<> follow(std::shared_ptr<FollowerCore> core) {
     const WentOn went_on = [core] { core->set_failure(std::nullopt); };
     for (;;) {
-      auto ended = co_await core->follow(went_on);
+      auto ended = co_await guarded(core->follow, went_on);
       if (!ended && ended.error() == weir::Errc::cancelled) co_return;
       core->set_failure(ended.error());
       if (auto slept = co_await sleep_for(pause_after_failure); !slept) co_return;

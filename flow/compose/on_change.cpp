@@ -1,10 +1,12 @@
 #include <weir/flow/compose/on_change.hpp>
 
+#include <exception>
 #include <utility>
 #include <vector>
 
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/runtime/channel.hpp>
+#include <weir/runtime/error.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
@@ -60,6 +62,22 @@ Task<> begin(const workflow::Engine* engine, workflow::NewExecution request,
   if (!created) *outcome = created.error();
 }
 
+/// What it throws is a failure like any other: it is told, and tried again.
+Result<std::optional<std::string>> payload_for(const Start& start, const view::Row& row) {
+  const auto refused = [&](const std::string& what) {
+    return Error(weir::Errc::failed, "on_change '" + start.name + "', the payload: " + what);
+  };
+  try {
+    return start.payload(row);
+  } catch (const ErrorException& exception) {
+    return exception.error();
+  } catch (const std::exception& exception) {
+    return refused(exception.what());
+  } catch (...) {
+    return refused("what was thrown is no std::exception");
+  }
+}
+
 /// What is asked of an engine at once is one commit, so nothing waits for what is before it.
 Task<Result<>> begin_all(const workflow::Engine* engine, const Start* start,
                          std::vector<view::Delta> deltas) {
@@ -70,11 +88,15 @@ Task<Result<>> begin_all(const workflow::Engine* engine, const Start* start,
     const data::ChangeBatch changes = delta.changes.consolidated();
     for (std::size_t row = 0; row < changes.size(); ++row) {
       if (changes.weights()[row] <= 0) continue;
-      auto payload = start->payload(changes.row(row));
-      if (!payload) continue;
+      auto payload = payload_for(*start, changes.row(row));
+      if (!payload) {
+        co_await scope.join();
+        co_return payload.error();
+      }
+      if (!*payload) continue;
       scope.spawn(begin(engine,
                         {.kind = start->kind,
-                         .payload = *std::move(payload),
+                         .payload = **std::move(payload),
                          .lane = start->lane,
                          .id = id_of(*start, *delta.resume, row),
                          .creator = start->name},

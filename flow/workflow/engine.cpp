@@ -28,12 +28,16 @@ Task<Result<std::vector<Claimed>>> claim_from(CoreRef core, ClaimRequest request
   co_return std::move(found);
 }
 
-std::vector<EdgeInfo> edges_of(Draft& draft, const WorkflowId& workflow,
-                               const std::vector<EdgeId>& ids) {
+/// The workflow need not be looked at if something of it is there.
+Result<std::vector<EdgeInfo>> edges_of(Draft& draft, const WorkflowId& workflow,
+                                       const std::vector<EdgeId>& ids) {
   std::vector<EdgeInfo> edges;
   for (const EdgeId& id : ids) {
     const Edge* edge = draft.find<Edge>(id);
     if (edge != nullptr && edge->workflow == workflow) edges.push_back({id, *edge});
+  }
+  if (edges.empty() && draft.find<Workflow>(workflow) == nullptr) {
+    return internal::no_such(workflow);
   }
   std::ranges::sort(edges, {}, &EdgeInfo::id);
   return edges;
@@ -338,16 +342,14 @@ Task<Result<std::optional<EdgeGroupInfo>>> Engine::edge_group(WorkflowId workflo
 Task<Result<std::vector<EdgeInfo>>> Engine::edges_into(WorkflowId workflow, ExecutionId id) const {
   return run(core_, [workflow, id](Draft& draft) -> Result<std::vector<EdgeInfo>> {
     const Links* links = draft.find<Links>(id);
-    if (links == nullptr) return std::vector<EdgeInfo>();
-    return edges_of(draft, workflow, links->in);
+    return edges_of(draft, workflow, links != nullptr ? links->in : std::vector<EdgeId>());
   });
 }
 
 Task<Result<std::vector<EdgeInfo>>> Engine::edges_from(WorkflowId workflow, ExecutionId id) const {
   return run(core_, [workflow, id](Draft& draft) -> Result<std::vector<EdgeInfo>> {
     const Links* links = draft.find<Links>(id);
-    if (links == nullptr) return std::vector<EdgeInfo>();
-    return edges_of(draft, workflow, links->out);
+    return edges_of(draft, workflow, links != nullptr ? links->out : std::vector<EdgeId>());
   });
 }
 
@@ -358,6 +360,12 @@ Task<Result<Page<ExecutionId>>> Engine::members(WorkflowId workflow,
   limit = std::min(limit, page_max);
   if (limit == 0) co_return Page<ExecutionId>();
   WEIR_CO_TRY(found, co_await core->members(workflow, after, limit + 1));
+  if (found.empty()) {
+    WEIR_CO_TRY(is_there, co_await run(core, [workflow](Draft& draft) -> Result<bool> {
+                  return draft.find<Workflow>(workflow) != nullptr;
+                }));
+    if (!is_there) co_return internal::no_such(workflow);
+  }
   co_return page_of(std::move(found), limit);
 }
 

@@ -233,7 +233,8 @@ class Engine {
   Task<Result<>> set_tag(WorkflowId workflow, std::string key, std::string value) const;
   /// Seals a workflow that stays open as soon as its executions have ended.
   Task<Result<>> close(WorkflowId workflow) const;
-  /// Returns when all of them are cancelled. If it is interrupted, it is finished anyway.
+  /// Returns when all of them are cancelled, or at once if it has ended before: others may be at it
+  /// then. If it is interrupted, it is finished anyway.
   Task<Result<CancelResult>> cancel(WorkflowId workflow, CancelPolicy policy,
                                     std::string reason = {}) const;
 
@@ -241,7 +242,7 @@ class Engine {
   Task<Result<std::optional<EdgeInfo>>> describe(WorkflowId workflow, EdgeId edge) const;
   Task<Result<std::optional<EdgeGroupInfo>>> edge_group(WorkflowId workflow,
                                                         ExecutionId downstream) const;
-  /// In order of their ids.
+  /// In order of their ids; `not_found` if there is no such workflow, as of its members.
   Task<Result<std::vector<EdgeInfo>>> edges_into(WorkflowId workflow, ExecutionId id) const;
   Task<Result<std::vector<EdgeInfo>>> edges_from(WorkflowId workflow, ExecutionId id) const;
   /// Executions of a workflow after one of them, in order of their ids.
@@ -284,6 +285,9 @@ class Engine {
   /// Adds to the journal of an execution, whose end is `end`: otherwise `stale_revision`.
   Task<Result<>> append_journal(Handle handle, std::uint32_t end,
                                 std::vector<JournalEntry> entries) const;
+  /// The same, and begins executions in that commit. One that is there already is left as it is.
+  Task<Result<>> append_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
+                                std::vector<NewExecution> begun) const;
   /// The same in the commit of a transaction of the store, which then stands or falls with it:
   /// nothing else changes the execution meanwhile. `storage::Errc::conflict` as of any commit.
   Task<Result<>> append_journal(Handle handle, std::uint32_t end, std::vector<JournalEntry> entries,
@@ -292,9 +296,11 @@ class Engine {
   Task<Result<JournalHead>> restart_journal(Handle handle, std::string input) const;
   Task<Result<Journal>> journal(ExecutionId id) const;
   /// The execution that undoes what a durable coroutine did whose execution was ended by others:
-  /// cancelled, expired, or failed because its workers do not come back. None if there is none.
+  /// cancelled, expired, or failed because its workers do not come back; or that was refused what
+  /// it asked for (`Failure::leaves_undo`). None if there is none.
   Task<Result<std::optional<ExecutionId>>> undo_of(ExecutionId id) const;
-  /// Until one of these has ended, at once if one has; `cancelled` with its caller.
+  /// Until one of these, of which there is one at least, has ended, at once if one has; `cancelled`
+  /// with its caller.
   Task<Result<>> wait_for_end(std::vector<ExecutionId> executions) const;
   /// By the clock of the store, or, if that is elsewhere, of this machine.
   Time time() const;

@@ -1,4 +1,6 @@
 #include <weir/flow/workflow/engine.hpp>
+#include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/commands.hpp>
 #include <weir/flow/workflow/internal/engine_call.hpp>
 #include <weir/flow/workflow/internal/journal_commands.hpp>
 #include <weir/flow/workflow/internal/lifecycle.hpp>
@@ -18,6 +20,22 @@ Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
   return with_lease(core_, handle, [handle, end, entries = std::move(entries)](Draft& draft) {
     return internal::append_journal(draft, handle, end, entries);
   });
+}
+
+Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
+                                      std::vector<JournalEntry> entries,
+                                      std::vector<NewExecution> begun) const {
+  return with_lease(core_, handle,
+                    [handle, end, entries = std::move(entries),
+                     begun = std::move(begun)](Draft& draft) -> Result<> {
+                      auto added = internal::append_journal(draft, handle, end, entries);
+                      if (!added) return added;
+                      for (const NewExecution& request : begun) {
+                        auto made = internal::create(draft, request);
+                        if (!made) return made.error();
+                      }
+                      return {};
+                    });
 }
 
 Task<Result<>> Engine::append_journal(Handle handle, std::uint32_t end,
@@ -50,6 +68,7 @@ Task<Result<Journal>> Engine::journal(ExecutionId id) const {
 
 Task<Result<>> Engine::wait_for_end(std::vector<ExecutionId> executions) const {
   const CoreRef core = core_;
+  if (executions.empty()) co_return Error(Errc::invalid_argument, "the end of no execution");
   co_return co_await core->wait_for_end(std::move(executions));
 }
 

@@ -147,6 +147,9 @@ Task<Result<std::vector<EdgeInfo>>> Engine::edges(WorkflowId workflow,
                      found.push_back({edge_id, *edge});
                  }
                }
+               if (found.empty() && draft.find<Workflow>(workflow) == nullptr) {
+                 return internal::no_such(workflow);
+               }
                return found;
              });
 }

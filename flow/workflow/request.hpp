@@ -92,6 +92,9 @@ struct Failure {
   std::string category = {};
   /// It would fail again: it is not tried again, whatever the policy.
   bool is_final = false;
+  /// Of a durable coroutine that was stopped before it could undo what it did: if it is not tried
+  /// again, another execution undoes that, as when others end it. See `Engine::undo_of`.
+  bool leaves_undo = false;
 };
 
 /// What became of it.

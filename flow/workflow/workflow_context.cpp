@@ -69,8 +69,7 @@ Task<> sleep_until(WorkflowRun* run, Time until) {
     co_await run->write(
         {.kind = JournalKind::sleep, .number = number, .payload = to_payload(until)});
   }
-  // What is behind it was awaited before.
-  if (!run->is_replaying()) co_await run->pause(until);
+  co_await run->pause(until);
 }
 
 namespace {
@@ -157,6 +156,7 @@ ExecutionId WorkflowContext::begin_child(std::string kind, std::string payload,
   if (is_begun) return id;
   run_->note({.kind = JournalKind::child, .name = kind, .number = number});
   run_->begin_child(
+      number,
       {.kind = std::move(kind),
        .payload = std::move(payload),
        .space = run_->options().space,

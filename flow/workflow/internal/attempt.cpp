@@ -95,8 +95,12 @@ Result<FailResult> fail_attempt(Draft& draft, const ExecutionId& id, const Failu
   if (!failure.is_final && is_retried(spec->retry, failure.category, execution->retries)) {
     return retry_later(draft, id, *spec, failure, is_own);
   }
-  auto ended = end(
-      draft, id, {.event = EventKind::fail, .reason = failure.reason, .by = by, .is_own = is_own});
+  auto ended = end(draft, id,
+                   {.event = EventKind::fail,
+                    .reason = failure.reason,
+                    .by = by,
+                    .is_own = is_own,
+                    .leaves_undo = failure.leaves_undo});
   if (!ended) return ended.error();
   return FailResult{};
 }

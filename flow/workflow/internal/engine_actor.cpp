@@ -361,17 +361,17 @@ Task<Result<CancelledAt>> EngineActor::on(CancelWorkflow cancel) {
   });
   CancelledAt reply;
   Result<> done;
+  const bool is_ours = is_first && marked && *marked;
   if (!marked) {
     done = marked.error();
-  } else if (is_first && *marked) {
+  } else if (is_ours) {
     done = co_await cancel_members(cancel.workflow, &reply.cancelled);
   }
   if (is_first) cancelling_.erase(cancel.workflow);
-  if (!done) {
-    // Whoever asked may have given up: it is to be cancelled all the same.
-    if (marked) dispatch_later(cancel.workflow);
-    co_return done.error();
-  }
+  // Whoever asked may have given up, or somebody else was faster who left it to this one: it is to
+  // be cancelled all the same.
+  if (!is_ours || !done) dispatch_later(cancel.workflow);
+  if (!done) co_return done.error();
   reply.is_new = *marked;
   reply.ticket = ticket();
   co_return reply;
@@ -447,15 +447,17 @@ std::vector<SetAside> EngineActor::on(ListSetAside) const {
   return list;
 }
 
-/// Of a workflow whose namespace is dispatched here.
+/// Of a workflow whose namespace is dispatched here, if anything is left.
 Task<Result<>> EngineActor::cancel_rest(WorkflowId workflow) {
+  bool is_left = false;
   auto is_ours = co_await call([&](Draft& draft) -> Result<bool> {
     const Workflow* found = draft.find<Workflow>(workflow);
-    return found == nullptr || is_in(found->space, options_.dispatch_spaces);
+    is_left = found != nullptr && found->cancelling;
+    return !is_left || is_in(found->space, options_.dispatch_spaces);
   });
   if (!is_ours) co_return is_ours.error();
   core_->figures->own().dispatches_filtered += *is_ours ? 0 : 1;
-  if (!*is_ours) co_return {};
+  if (!is_left || !*is_ours) co_return {};
   std::vector<ExecutionId> cancelled;
   co_return co_await cancel_members(workflow, &cancelled);
 }

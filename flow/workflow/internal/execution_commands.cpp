@@ -209,8 +209,10 @@ Result<Created> create_own(Draft& draft, const NewExecution& request) {
     auto free = check_is_free(draft, {id.partition, id.uuid, false});
     if (!free) return free.error();
   }
+  // What has begun is finished in a lane that is drained, and its children are a part of it.
+  const LaneState closed_from = request.parent ? LaneState::disabled : LaneState::draining;
   if (const Lane* lane = draft.find<Lane>(request.lane);
-      lane != nullptr && lane->state >= LaneState::draining) {
+      lane != nullptr && lane->state >= closed_from) {
     return Error(Errc::wrong_state,
                  "lane '" + request.lane + "' is " + std::string(to_string(lane->state)));
   }

@@ -112,8 +112,9 @@ Result<> end_alone(Draft& draft, const ExecutionId& id, const Ending& ending) {
   Execution& execution = **changed;
   end_attempt(draft, execution, ending);
   const bool knows = is_own(execution, ending);
-  // A worker that fails has undone what it did; one that cancels has only stopped.
-  const bool is_undone = !knows || ending.event == EventKind::cancel;
+  // A worker that fails has undone what it did, unless it says so; one that cancels has only
+  // stopped.
+  const bool is_undone = !knows || ending.leaves_undo || ending.event == EventKind::cancel;
   std::optional<Time> leased_until;
   if (execution.lease && !knows) leased_until = execution.lease->expires_at;
   end_lease(draft, id, execution, ending);

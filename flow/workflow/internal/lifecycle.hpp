@@ -25,6 +25,8 @@ struct Ending {
   bool is_sibling = false;
   /// Its worker ends it, by its lease. Who completes it always does.
   bool is_own = false;
+  /// And has not undone what it did.
+  bool leaves_undo = false;
 };
 
 /// The one way to end an execution, whoever asks for it: its state, its attempt, its lease, its

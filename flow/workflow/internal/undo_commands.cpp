@@ -16,6 +16,15 @@ bool has_journal(Draft& draft, const ExecutionId& id, const Execution& execution
   return head != nullptr && head->begin < head->end;
 }
 
+/// Whether it failed of its own accord after its compensations, which are the last that it does.
+/// One whose code has changed meanwhile may go on with them.
+bool has_undone_itself(Draft& draft, const ExecutionId& id, const Execution& execution) {
+  if (execution.state.outcome != Outcome::failed) return false;
+  const JournalEntry* last = draft.find<JournalEntry>({id, draft.find<JournalHead>(id)->end - 1});
+  if (last == nullptr || last->kind != JournalKind::compensation) return false;
+  return !execution.end_reason.starts_with(Error(Errc::code_changed).message());
+}
+
 }  // namespace
 
 ExecutionId undo_id(const ExecutionId& id, const Execution& execution) {
@@ -69,8 +78,8 @@ Result<> forget_undone(Draft& draft, const ExecutionId& id, const Execution& exe
   if (!has_journal(draft, id, execution)) return {};
   const ExecutionId undo = undo_id(id, execution);
   const Execution* undoing = draft.find<Execution>(undo);
-  if (undoing == nullptr) return {};
-  if (!undoing->has_ended()) {
+  if (undoing == nullptr && !has_undone_itself(draft, id, execution)) return {};
+  if (undoing != nullptr && !undoing->has_ended()) {
     return Error(Errc::wrong_state,
                  "replay " + to_string(id) + ": what it did is being undone by " + to_string(undo));
   }

@@ -153,7 +153,8 @@ Task<Result<>> WorkerActor::fail(Place place, Failure failure) {
 /// What a coroutine gave cannot be kept, and it would give the same again.
 Task<> WorkerActor::give_up_if_unfit(Place place, Error error) {
   if (!is_unfit(error)) co_return;
-  static_cast<void>(co_await fail(place, {.reason = error.message(), .is_final = true}));
+  static_cast<void>(
+      co_await fail(place, {.reason = error.message(), .is_final = true, .leaves_undo = true}));
 }
 
 Task<> WorkerActor::leave_to_others(Handle handle) {
@@ -284,6 +285,7 @@ Task<bool> WorkerActor::part_from(const WorkflowRun* run, Parting parting, Place
       Failure failure = failure_of(run->error());
       // A journal that does not fit may fit again, to the code of before.
       failure.is_final = parting == Parting::failed;
+      failure.leaves_undo = run->is_refused();
       if (parting == Parting::changed) failure.category = "code_changed";
       note(co_await fail(place, std::move(failure)), report_.failed);
       break;

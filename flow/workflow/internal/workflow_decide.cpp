@@ -86,6 +86,8 @@ Task<PublicState> WorkflowRun::end_of(ExecutionId child) {
   }
   co_await flush();
   for (;;) {
+    // While it looks it is not to be given back because something else sleeps.
+    auto looking = std::make_optional<Busy>(this);
     auto info = co_await engine_->describe(child);
     if (!info) co_await refuse(info.error());
     if (!*info) co_await refuse(Error(Errc::invalid_argument, "no child " + to_string(child)));
@@ -98,6 +100,7 @@ Task<PublicState> WorkflowRun::end_of(ExecutionId child) {
       co_return state;
     }
     const Dozing dozing(this);
+    looking.reset();
     auto ended = co_await engine_->wait_for_end({child});
     if (!ended) co_await refuse(ended.error());
   }
@@ -118,6 +121,7 @@ Task<Result<std::vector<std::string>>> WorkflowRun::decide(std::uint32_t needed,
   co_await flush();
   JournalEntry entry{.kind = JournalKind::decision, .name = name, .number = number};
   for (;;) {
+    auto looking = std::make_optional<Busy>(this);  // also while it cancels the rest
     auto tally = co_await count(engine_, children);
     if (!tally) co_await refuse(tally.error());
     if (tally->completed.size() >= needed) {
@@ -142,6 +146,7 @@ Task<Result<std::vector<std::string>>> WorkflowRun::decide(std::uint32_t needed,
       co_return Error(Errc::step_failed, entry.payload);
     }
     const Dozing dozing(this);
+    looking.reset();
     auto ended = co_await engine_->wait_for_end(tally->open);
     if (!ended) co_await refuse(ended.error());
   }

@@ -20,6 +20,9 @@ std::string name_of(JournalKind kind, const std::string& name) {
 // What a timer counts ends after some three hundred years.
 constexpr auto pause_max = std::chrono::hours(24 * 365 * 100);
 
+/// Children that are begun in one commit.
+constexpr std::size_t children_at_once = 64;
+
 /// It would be refused again, whoever tries.
 bool is_mistake(const Error& error) {
   return error == Errc::invalid_argument || error == Errc::too_large ||
@@ -96,14 +99,7 @@ Task<> WorkflowRun::flush() {
   const Busy busy(this);
   auto lock = co_await writing_.lock();
   if (!lock) co_await refuse(lock.error());
-  if (auto begun = co_await begin_children(); !begun) co_await refuse(begun.error());
-  // What another one has written in the meantime is written.
-  std::vector<JournalEntry> entries = std::exchange(noted_, {});
-  if (entries.empty()) co_return;
-  const auto count = static_cast<std::uint32_t>(entries.size());
-  auto appended = co_await engine_->append_journal(handle_, end_, std::move(entries));
-  if (!appended) co_await refuse(appended.error());
-  end_ += count;
+  if (auto written = co_await write_noted(); !written) co_await refuse(written.error());
 }
 
 Task<> WorkflowRun::flush_children() {
@@ -116,7 +112,9 @@ Task<Result<>> WorkflowRun::write_with(JournalEntry entry, std::shared_ptr<StepC
   const Busy busy(this);
   auto lock = co_await writing_.lock();
   if (!lock) co_await refuse(lock.error());
-  if (auto begun = co_await begin_children(); !begun) co_await refuse(begun.error());
+  if (!children_.empty()) {
+    if (auto written = co_await write_noted(); !written) co_await refuse(written.error());
+  }
   std::vector<JournalEntry> noted = std::exchange(noted_, {});
   std::vector<JournalEntry> entries = noted;
   entry.at = now();
@@ -135,18 +133,35 @@ Task<Result<>> WorkflowRun::write_with(JournalEntry entry, std::shared_ptr<StepC
   co_return appended;
 }
 
-Task<Result<>> WorkflowRun::begin_children() {
-  for (NewExecution& request : std::exchange(children_, {})) {
-    // One that was begun before a crash has the same id, and is the same.
-    auto created = co_await engine_->create_execution(std::move(request));
-    if (!created) co_return created.error();
+/// A child is begun in the commit of its entry, which has what it was made of or comes after that:
+/// whoever runs the coroutine again draws the same. What another one has written in the meantime is
+/// written.
+Task<Result<>> WorkflowRun::write_noted() {
+  std::vector<JournalEntry> noted = std::exchange(noted_, {});
+  std::vector<NewChild> children = std::exchange(children_, {});
+  auto child = children.begin();
+  for (auto entry = noted.begin(); entry != noted.end();) {
+    std::vector<JournalEntry> entries;
+    std::vector<NewExecution> begun;
+    for (; entry != noted.end() && begun.size() < children_at_once; ++entry) {
+      if (child != children.end() && child->number == entry->number) {
+        begun.push_back(std::move(child++->request));
+      }
+      entries.push_back(std::move(*entry));
+    }
+    const auto count = static_cast<std::uint32_t>(entries.size());
+    auto appended =
+        co_await engine_->append_journal(handle_, end_, std::move(entries), std::move(begun));
+    if (!appended) co_return appended.error();
+    end_ += count;
   }
   co_return {};
 }
 
 Task<> WorkflowRun::refuse(Error error) {
   error_ = std::move(error);
-  co_await leave(is_mistake(error_) ? Parting::failed : Parting::lost);
+  is_refused_ = is_mistake(error_);
+  co_await leave(is_refused_ ? Parting::failed : Parting::lost);
 }
 
 void WorkflowRun::part(Parting parting) {
@@ -175,6 +190,9 @@ Task<> WorkflowRun::doze(Duration duration) {
 }
 
 Task<> WorkflowRun::pause(Time until) {
+  // What is undone goes as far as it came, without waiting. Otherwise what is behind it in the
+  // journal may have been done beside it, and says nothing of the time.
+  if (options_.undoing && is_replaying()) co_return;
   stop_if_undoing();
   for (;;) {
     const Time from = now();
@@ -263,6 +281,7 @@ Task<> WorkflowRun::follow(const Function* function, std::string input) {
     co_await leave_changed("step " + std::to_string(asked_ + 1) + ": expected more, found the end");
   }
   const bool is_done = options_.undoing && !has_failed_to_undo_;
+  output_.clear();  // also of one that came to its end: the result is of who is undone
   part(is_done ? Parting::finished : Parting::failed);
 }
 
@@ -284,7 +303,19 @@ void WorkflowRun::drain() {
 Result<std::string> WorkflowRun::query(const std::string& name, std::string argument) const {
   const auto found = queries_.find(name);
   if (found == queries_.end()) return Error(Errc::not_found, "no query '" + name + "'");
-  return found->second(std::move(argument));
+  // What it throws is for who asked, and must not reach the worker, which has others to run.
+  const auto failed = [&](const std::string& what) {
+    return Error(weir::Errc::failed, "query '" + name + "': " + what);
+  };
+  try {
+    return found->second(std::move(argument));
+  } catch (const ErrorException& exception) {
+    return exception.error();
+  } catch (const std::exception& exception) {
+    return failed(exception.what());
+  } catch (...) {
+    return failed("what was thrown is no std::exception");
+  }
 }
 
 }  // namespace weir::flow::workflow::internal

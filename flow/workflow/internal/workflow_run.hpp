@@ -89,13 +89,16 @@ class WorkflowRun {
   /// Lets the coroutine go: never returns.
   Task<> leave(Parting parting);
   Task<> leave_changed(std::string what);
-  /// Until a time, in memory or not.
+  /// Until a time, in memory or not, also when it was awaited before and has not come yet.
   Task<> pause(Time until);
   /// In memory.
   Task<> doze(Duration duration);
   /// Which version of the code goes on.
   std::uint32_t version(const std::string& name, std::uint32_t oldest, std::uint32_t newest);
-  void begin_child(NewExecution request) { children_.push_back(std::move(request)); }
+  /// With what is written next; its entry has been noted under this number.
+  void begin_child(std::uint32_t number, NewExecution request) {
+    children_.push_back({number, std::move(request)});
+  }
   /// Is cancelled if the coroutine does not complete.
   void own_child(const ExecutionId& id) { own_children_.push_back(id); }
   /// Throws `cancelled` where what is undone was: it goes no further.
@@ -165,12 +168,20 @@ class WorkflowRun {
   /// The result, or the input to go on with.
   const std::string& output() const noexcept { return output_; }
   const Error& error() const noexcept { return error_; }
+  /// It failed where it asked the engine for something, and could undo nothing.
+  bool is_refused() const noexcept { return is_refused_; }
   /// When it is to go on.
   Time wake_at() const noexcept { return *naps_.begin(); }
   /// What the coroutine begins with, if not with what its execution says.
   std::optional<std::string> input() const;
 
  private:
+  /// One to be begun.
+  struct NewChild {
+    std::uint32_t number;
+    NewExecution request;
+  };
+
   Task<> follow(const Function* function, std::string input);
   Task<> undo();
   Task<> cancel_children();
@@ -184,7 +195,7 @@ class WorkflowRun {
   std::string describe(std::uint32_t number, const JournalEntry& entry, JournalKind kind,
                        const std::string& name) const;
   void check_all_replayed();
-  Task<Result<>> begin_children();
+  Task<Result<>> write_noted();
   Task<> refuse(Error error);
 
   const Engine* engine_;
@@ -197,12 +208,13 @@ class WorkflowRun {
   std::uint32_t asked_ = 0;
   std::uint32_t end_;  // of the journal
   std::vector<JournalEntry> noted_;
-  std::vector<NewExecution> children_;
+  std::vector<NewChild> children_;  // in the order of their entries in `noted_`
   AsyncMutex writing_;
   std::vector<ExecutionId> own_children_;
   std::vector<std::function<Task<>()>> undo_;
   bool is_undoing_ = false;
   bool has_failed_to_undo_ = false;
+  bool is_refused_ = false;
   std::map<std::uint32_t, const JournalEntry*> undone_;  // of `undoing`, by number
   std::map<std::string, std::function<Result<std::string>(std::string)>> queries_;
 

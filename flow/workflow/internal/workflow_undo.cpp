@@ -27,8 +27,8 @@ void WorkflowRun::stop_if_undoing() const {
 
 Task<> WorkflowRun::cancel_children() {
   // What was not begun yet need not be, unless it is let run.
-  std::erase_if(children_, [&](const NewExecution& child) {
-    return std::ranges::find(own_children_, *child.id) != own_children_.end();
+  std::erase_if(children_, [&](const NewChild& child) {
+    return std::ranges::find(own_children_, *child.request.id) != own_children_.end();
   });
   co_await flush_children();
   for (const ExecutionId& child : own_children_) {

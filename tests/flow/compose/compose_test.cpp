@@ -291,6 +291,28 @@ TEST(Compose, AFailureIsToldUntilItGoesOn) {
   EXPECT_EQ(life.run(life.engine().queue("idle", 10)).value().waiting.size(), 1U);
 }
 
+TEST(Compose, WhatAPayloadThrowsIsToldUntilItGoesOn) {
+  Life life;
+  ASSERT_TRUE(life.open());
+  auto is_fixed = std::make_shared<bool>(false);
+  Start start{
+      .name = "idle", .kind = "idle", .lane = "idle", .payload = [=](const view::Row& row) {
+        // Another type than the column has.
+        return std::optional(*is_fixed ? to_string(row.at(0)) : row.at(0).as<std::string>());
+      }};
+  auto idle = life.run(on_change(&life.engine(), &life.database(), "orders", std::move(start)));
+  ASSERT_TRUE(idle);
+  ASSERT_TRUE(life.insert(1, 1));
+  life.pass(5s);
+  ASSERT_TRUE(idle->failure());
+  EXPECT_NE(idle->failure()->message().find("'idle', the payload"), std::string::npos)
+      << idle->failure()->message();
+  *is_fixed = true;
+  life.pass(5s);
+  EXPECT_FALSE(idle->failure()) << idle->failure()->message();
+  EXPECT_EQ(life.run(life.engine().queue("idle", 10)).value().waiting.size(), 1U);
+}
+
 TEST(Compose, RefusesWhatIsNotThere) {
   Life life;
   ASSERT_TRUE(life.open());

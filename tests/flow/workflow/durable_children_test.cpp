@@ -3,6 +3,7 @@
 #include <weir/flow/workflow/workflow_context.hpp>
 
 #include <chrono>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -263,6 +264,25 @@ TEST_F(WorkerTest, ARunningCoroutineCanBeAsked) {
   EXPECT_EQ(sleep_through(id).state, PublicState::completed);
   EXPECT_EQ(ask("progress").error(), Errc::wrong_state);
   EXPECT_EQ(run(worker().query<int>(begin_execution("plain"), "x")).error(), Errc::not_found);
+}
+
+Task<> answers_badly(WorkflowContext ctx) {
+  ctx.on_query("bad", [](std::int64_t) -> std::int64_t { throw std::runtime_error("no idea"); });
+  ctx.on_query("worse", [](std::int64_t) -> std::int64_t { throw 7; });
+  co_await ctx.sleep(10s);
+}
+
+TEST_F(WorkerTest, AnAnswerThatIsThrownIsForWhoAsked) {
+  start(patient_options(), [](Worker& worker) { worker.on("answers", answers_badly); });
+  const ExecutionId id = begin_execution("answers");
+  let_work(id);
+  for (const auto& [name, what] : {std::pair("bad", "no idea"), std::pair("worse", "no std::")}) {
+    const auto answer = run(worker().query<std::int64_t>(id, name, std::int64_t{1}));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error(), weir::Errc::failed) << answer.error().message();
+    EXPECT_NE(answer.error().message().find(what), std::string::npos) << answer.error().message();
+  }
+  EXPECT_EQ(sleep_through(id).state, PublicState::completed) << "the worker is gone";
 }
 
 Task<> begins_late(WorkflowContext ctx) {

@@ -271,6 +271,24 @@ TEST_F(EngineTest, ListsComeInPages) {
   EXPECT_EQ(run(engine().list(Partition{256})).error(), Errc::invalid_argument);
 }
 
+TEST_F(EngineTest, WhatIsOfNoWorkflowIsNotFound) {
+  const auto graph = run(engine().create_graph({.executions = {work("x")}})).value();
+  const ExecutionId member = graph.executions[0];
+  EXPECT_TRUE(run(engine().members(graph.workflow, member)).value().items.empty());
+  EXPECT_TRUE(run(engine().edges_into(graph.workflow, member)).value().empty());
+  EXPECT_TRUE(run(engine().edges_from(graph.workflow, member)).value().empty());
+  EXPECT_TRUE(run(engine().edges(graph.workflow, {member})).value().empty());
+  const WorkflowId unknown;
+  EXPECT_EQ(run(engine().members(unknown)).error(), Errc::not_found);
+  EXPECT_EQ(run(engine().edges_into(unknown, member)).error(), Errc::not_found);
+  EXPECT_EQ(run(engine().edges_from(unknown, member)).error(), Errc::not_found);
+  EXPECT_EQ(run(engine().edges(unknown, {member})).error(), Errc::not_found);
+}
+
+TEST_F(EngineTest, NobodyWaitsForTheEndOfNothing) {
+  EXPECT_EQ(run(engine().wait_for_end({})).error(), Errc::invalid_argument);
+}
+
 TEST_F(EngineTest, AHandleOfAnotherStoreIsRefused) {
   create();
   Handle handle = claim_one().handle;

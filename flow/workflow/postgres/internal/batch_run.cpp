@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <weir/flow/workflow/errc.hpp>
+#include <weir/flow/workflow/internal/limits.hpp>
 #include <weir/flow/workflow/internal/schedule.hpp>
 #include <weir/flow/workflow/postgres/internal/ended_entries.hpp>
 #include <weir/flow/workflow/postgres/internal/news.hpp>
@@ -121,10 +122,15 @@ Result<> BatchRun::keep_records(const std::vector<KeyOf<R>>& keys, const Rows& r
     if constexpr (std::is_same_v<KeyOf<R>, ExecutionId>) {
       if (!record) set_aside(row, record.error());
     }
+    // Without those that are shared nobody can be claimed.
+    if constexpr (!is_shared<R>) {
+      if (!record) set_aside_claimers<R>(*key, record.error());
+    }
     if (!record) return record.error();
     if constexpr (std::is_same_v<R, Lane>) {
       if (!record->has_room()) full_lanes_.insert(*key);
     }
+    if constexpr (std::is_same_v<R, Limit>) limits_.emplace(*key, *record);
     if constexpr (std::is_same_v<R, Execution>) retries_.emplace(*key, record->retries);
     records_.add<R>(*key, *std::move(record));
   }
@@ -156,6 +162,21 @@ void BatchRun::set_aside(const db::Row& row, const Error& reason) {
   const auto id = key_in<ExecutionId>(row);
   const std::string what = id ? "execution " + to_string(*id) : "an execution with a broken key";
   has_set_aside_ = context_->set_aside(*key, what, reason) || has_set_aside_;
+}
+
+template <class R>
+void BatchRun::set_aside_claimers(const KeyOf<R>& key, const Error& reason) {
+  for (const JobRef& job : jobs_) {
+    const auto* claim = dynamic_cast<const ClaimJob*>(job.get());
+    if (claim == nullptr) continue;
+    for (const ExecutionId& id : claim->untried()) {
+      Missing missing = claim->missing_for(id, records_, now_);
+      const auto& keys = missing.of<R>().keys;
+      if (std::ranges::find(keys, key) == keys.end()) continue;
+      const bool is_new = context_->set_aside(encode_key(id), "execution " + to_string(id), reason);
+      has_set_aside_ = is_new || has_set_aside_;
+    }
+  }
 }
 
 void BatchRun::ask_candidates(Questions& questions) {
@@ -277,7 +298,11 @@ void BatchRun::find_effects() {
     const auto& current = lanes.slots.find(lane)->second.current;
     if (current && current->has_room() && full_lanes_.contains(lane)) effects_.lanes.insert(lane);
   }
-  effects_.has_limits = !records_.table<Limit>().changed.empty();
+  const auto& limits = records_.table<Limit>();
+  effects_.has_limits = !limits.changed.empty();
+  effects_.frees_limits = std::ranges::any_of(limits.changed, [&](const std::string& key) {
+    return frees(key, limits.slots.find(key)->second.current);
+  });
   const auto& workflows = records_.table<Workflow>();
   const auto& groups = records_.table<EdgeGroup>();
   effects_.has_cancels =
@@ -288,6 +313,18 @@ void BatchRun::find_effects() {
       std::ranges::any_of(groups.changed, [&](const ExecutionId& id) {
         return is_newly_listed(groups.slots.find(id)->second);
       });
+}
+
+/// Whether others may be let pass that were not before. Whether the limit of its class was reached,
+/// if it has none of its own, is not known.
+bool BatchRun::frees(const std::string& key, const std::optional<Limit>& after) const {
+  const auto found = limits_.find(key);
+  const Limit before = found != limits_.end() ? found->second : Limit();
+  const Limit now = after.value_or(Limit());
+  const bool is_reset = before.concurrency_max != now.concurrency_max || before.rate != now.rate;
+  if (is_reset || now.active >= before.active) return is_reset;
+  if (before.is_set()) return before.concurrency_max && before.active >= *before.concurrency_max;
+  return !workflow::internal::class_of(key).empty();
 }
 
 void BatchRun::count() const {

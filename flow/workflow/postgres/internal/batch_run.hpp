@@ -23,6 +23,7 @@ struct Effects {
   std::optional<Time> due;      // the first thing that time will do
   bool has_cancels = false;     // something is left to cancel
   bool has_limits = false;      // limits have changed, under which others may wait
+  bool frees_limits = false;    // and they have more room: also for those of other engines
   std::vector<ExecutionId> ended;
   Time at = {};
 
@@ -107,12 +108,16 @@ class BatchRun {
 
   /// What cannot be read of an execution is left out from then on.
   void set_aside(const storage::postgres::Row& row, const Error& reason);
+  /// So are those that cannot be claimed without what cannot be read.
+  template <class R>
+  void set_aside_claimers(const workflow::internal::KeyOf<R>& key, const Error& reason);
 
   Task<Result<>> read_first();
   Task<Result<>> work();
   Task<Result<>> write();
   void drop_disowned();
   void find_effects();
+  bool frees(const std::string& key, const std::optional<Limit>& after) const;
   void add_news(storage::postgres::Batch& statements) const;
 
   const Context* const context_;
@@ -127,6 +132,7 @@ class BatchRun {
   std::vector<Job*> open_;  // jobs that are not done
   std::map<QueueKey, Queue> queues_;
   std::set<std::string> full_lanes_;                        // as they were read
+  std::map<std::string, Limit> limits_;                     // as they were read
   std::map<std::uint16_t, std::int64_t> owned_;             // epochs of partitions that are ours
   std::unordered_map<ExecutionId, std::uint32_t> retries_;  // as they were read
   Effects effects_;

@@ -10,7 +10,7 @@ namespace db = storage::postgres;
 using Ids = std::vector<ExecutionId>;
 
 /// The members first, then their workflow: in the order in which others lock them.
-Result<Ids> cancel_piece(Draft& draft, const WorkflowId& workflow, const Ids& members,
+Result<Ids> cancel_these(Draft& draft, const WorkflowId& workflow, const Ids& members,
                          bool is_last) {
   for (const ExecutionId& member : members) draft.find<Execution>(member);
   return workflow::internal::cancel_members(draft, workflow, members, is_last);
@@ -36,26 +36,34 @@ Task<Result<Ids>> read_members(std::shared_ptr<const Context> context, WorkflowI
   co_return members;
 }
 
+Task<Result<CancelledPiece>> cancel_piece(std::shared_ptr<const Context> context, BatchRef batches,
+                                          WorkflowId workflow, std::optional<ExecutionId> after) {
+  const std::size_t piece = context->options.cancels_max;
+  WEIR_CO_TRY(members, co_await read_members(context, workflow, after, piece));
+  const bool is_last = members.size() < piece;
+  std::optional<ExecutionId> reached;
+  if (!is_last) reached = members.back();
+  const auto function = [workflow, members = std::move(members), is_last](Draft& draft) {
+    return cancel_these(draft, workflow, members, is_last);
+  };
+  using Piece = workflow::internal::CommandOf<std::decay_t<decltype(function)>>;
+  auto command = std::make_shared<Piece>(function);
+  auto job = std::make_shared<CommandJob>(context->random(), command);
+  WEIR_CO_TRY_VOID(co_await batches.ask<Submit>(job).within(forever));
+  auto outcome = command->take();
+  if (!outcome) co_return outcome.error();
+  co_return CancelledPiece{*std::move(outcome), reached};
+}
+
 Task<Result<Ids>> cancel_all_members(std::shared_ptr<const Context> context, BatchRef batches,
                                      WorkflowId workflow) {
   Ids cancelled;
   std::optional<ExecutionId> after;
-  const std::size_t piece = context->options.cancels_max;
-  for (bool is_last = false; !is_last;) {
-    WEIR_CO_TRY(members, co_await read_members(context, workflow, after, piece));
-    is_last = members.size() < piece;
-    if (!members.empty()) after = members.back();
-    const auto function = [workflow, members, is_last](Draft& draft) {
-      return cancel_piece(draft, workflow, members, is_last);
-    };
-    using Piece = workflow::internal::CommandOf<std::decay_t<decltype(function)>>;
-    auto command = std::make_shared<Piece>(function);
-    auto job = std::make_shared<CommandJob>(context->random(), command);
-    WEIR_CO_TRY_VOID(co_await batches.ask<Submit>(job).within(forever));
-    auto outcome = command->take();
-    if (!outcome) co_return outcome.error();
-    cancelled.insert(cancelled.end(), outcome->begin(), outcome->end());
-  }
+  do {
+    WEIR_CO_TRY(piece, co_await cancel_piece(context, batches, workflow, after));
+    cancelled.insert(cancelled.end(), piece.cancelled.begin(), piece.cancelled.end());
+    after = piece.reached;
+  } while (after);
   co_return cancelled;
 }
 

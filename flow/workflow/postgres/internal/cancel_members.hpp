@@ -14,8 +14,16 @@ Task<Result<std::vector<ExecutionId>>> read_members(std::shared_ptr<const Contex
                                                     std::optional<ExecutionId> after,
                                                     std::size_t members_max);
 
-/// Cancels the executions of a workflow that is marked so, piece by piece. Gives those that this
-/// has cancelled.
+/// Some of the executions of a workflow that is marked to be cancelled.
+struct CancelledPiece {
+  std::vector<ExecutionId> cancelled;
+  /// The last one that was looked at: the next piece begins behind it. None if this was the last.
+  std::optional<ExecutionId> reached;
+};
+Task<Result<CancelledPiece>> cancel_piece(std::shared_ptr<const Context> context, BatchRef batches,
+                                          WorkflowId workflow, std::optional<ExecutionId> after);
+
+/// All of them, piece by piece. Gives those that this has cancelled.
 Task<Result<std::vector<ExecutionId>>> cancel_all_members(std::shared_ptr<const Context> context,
                                                           BatchRef batches, WorkflowId workflow);
 

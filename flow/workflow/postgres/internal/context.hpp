@@ -23,7 +23,26 @@ namespace weir::flow::workflow::postgres::internal {
 /// Workflows that somebody here is cancelling already. Usable from any thread.
 class Cancelling {
  public:
-  /// False if somebody is.
+  /// While it lives somebody is. Whoever gives up, and is destroyed where it waits, leaves the rest
+  /// to others.
+  class Mark {
+   public:
+    Mark(Cancelling* all, const WorkflowId& id) : all_(all), id_(id), is_first_(all->begin(id)) {}
+    Mark(const Mark&) = delete;
+    Mark& operator=(const Mark&) = delete;
+    ~Mark() {
+      if (is_first_) all_->end(id_);
+    }
+    /// False if somebody else is at it.
+    bool is_first() const noexcept { return is_first_; }
+
+   private:
+    Cancelling* const all_;
+    const WorkflowId id_;
+    const bool is_first_;
+  };
+
+ private:
   bool begin(const WorkflowId& id) {
     const std::scoped_lock hold(lock_);
     return workflows_.insert(id).second;
@@ -33,7 +52,6 @@ class Cancelling {
     workflows_.erase(id);
   }
 
- private:
   std::mutex lock_;
   std::set<WorkflowId> workflows_;
 };

@@ -81,6 +81,22 @@ void ClaimJob::note_refusal(const WorkingSet& records, Time now, const Execution
   wait_ = wait_ ? std::min(*wait_, wait) : wait;
 }
 
+std::vector<ExecutionId> ClaimJob::untried() const {
+  std::vector<ExecutionId> untried;
+  for (const Candidate& candidate : candidates_) {
+    if (!candidate.is_tried) untried.push_back(candidate.id);
+  }
+  return untried;
+}
+
+Missing ClaimJob::missing_for(const ExecutionId& id, const WorkingSet& records, Time now) const {
+  Draft draft(records, now, seed_);
+  static_cast<void>(workflow::internal::claim(draft, id, request_));
+  Missing missing;
+  note(draft.missing(), missing);
+  return missing;
+}
+
 std::size_t ClaimJob::claimed() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       candidates_, [](const Candidate& candidate) { return candidate.claimed.has_value(); }));

@@ -99,6 +99,10 @@ class ClaimJob final : public Job {
   /// How many more it would take.
   std::size_t wanted() const;
   void offer(const ExecutionId& id) { candidates_.push_back({id}); }
+  /// Those that it has yet to try.
+  std::vector<ExecutionId> untried() const;
+  /// What it would need to try one of them.
+  Missing missing_for(const ExecutionId& id, const WorkingSet& records, Time now) const;
   /// What it has got, and why it got nothing if that was an error.
   Result<std::vector<Claimed>> take();
   /// After which time alone may let it have something; none if it does not depend on time.

@@ -225,6 +225,7 @@ Task<KeeperActor::Done> KeeperActor::cancel_groups() {
   co_return found;
 }
 
+/// One piece of each: what else the keeper is asked for comes between two of them.
 Task<KeeperActor::Done> KeeperActor::cancel_workflows(bool is_patient) {
   WEIR_CO_TRY(rows,
               co_await context_->pool.execute(
@@ -238,21 +239,28 @@ Task<KeeperActor::Done> KeeperActor::cancel_workflows(bool is_patient) {
                       .about("workflow_workflows")));
   std::size_t found = 0;
   std::map<WorkflowId, int> seen;
+  std::map<WorkflowId, ExecutionId> reached;
   for (const db::Row row : rows) {
     auto id = key_in<WorkflowId>(row);
     auto state = row.get<std::string>("state");
     if (!id || !state || set_aside_.contains("workflow " + to_string(*id))) continue;
     // Somebody may be at it, who wants to know what it cancels: only if it takes too long.
     const int times = seen[*id] = unfinished_[*id] + 1;
-    if (is_patient && *state == to_string(WorkflowState::cancelled) && times < 3) continue;
-    if (!context_->cancelling.begin(*id)) continue;
+    const auto begun = reached_.find(*id);
+    const bool waits = is_patient && begun == reached_.end() && times < 3;
+    if (waits && *state == to_string(WorkflowState::cancelled)) continue;
+    const Cancelling::Mark own(&context_->cancelling, *id);
+    if (!own.is_first()) continue;
     ++found;
-    auto done = co_await cancel_all_members(context_, batches_, *id);
-    context_->cancelling.end(*id);
+    std::optional<ExecutionId> after;
+    if (begun != reached_.end()) after = begun->second;
+    auto done = co_await cancel_piece(context_, batches_, *id, after);
     if (!done) note_set_aside("workflow " + to_string(*id), done.error());
+    if (done && done->reached) reached.emplace(*id, *done->reached);
     WEIR_CO_TRY_VOID(co_await share_if_due());
   }
   unfinished_ = std::move(seen);
+  reached_ = std::move(reached);
   co_return found;
 }
 

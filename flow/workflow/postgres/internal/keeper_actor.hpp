@@ -109,8 +109,9 @@ class KeeperActor final : public Actor<BeginKeeping, Poll, Look, Dispatch, Share
   TimePoint shared_at_ = {};
   std::optional<TimePoint> retired_at_;
   std::optional<TimePoint> count_at_;
-  std::map<std::string, Error> set_aside_;  // what could not be cancelled
-  std::map<WorkflowId, int> unfinished_;    // how often they were seen
+  std::map<std::string, Error> set_aside_;     // what could not be cancelled
+  std::map<WorkflowId, int> unfinished_;       // how often they were seen
+  std::map<WorkflowId, ExecutionId> reached_;  // of those that are being cancelled: how far
   std::optional<TimePoint> look_at_;
   Timer poll_;
   Timer look_;

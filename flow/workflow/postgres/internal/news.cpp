@@ -63,6 +63,7 @@ std::vector<std::string> news_of(const Context& context, const Effects& effects)
   if (effects.is_due_within(context.options.poll)) {
     news.push_back(write_news(context, NewsKind::due));
   }
+  if (effects.frees_limits) news.push_back(write_news(context, NewsKind::limits));
   if (effects.has_cancels) news.push_back(write_news(context, NewsKind::cancel));
   add_ended(context, effects.ended, news);
   return news;

@@ -14,10 +14,19 @@
 //     <owner> d          something will be due soon
 //     <owner> c          there is something to cancel
 //     <owner> o          there is another owner
+//     <owner> l          there is more room under some limit, in whichever lanes
 //     <owner> e <id> ... these executions have ended
 namespace weir::flow::workflow::postgres::internal {
 
-enum class NewsKind : char { ready = 'r', due = 'd', cancel = 'c', owners = 'o', ended = 'e' };
+// What an engine does not know it leaves alone: it may be of a newer one.
+enum class NewsKind : char {
+  ready = 'r',
+  due = 'd',
+  cancel = 'c',
+  owners = 'o',
+  limits = 'l',
+  ended = 'e'
+};
 
 struct News {
   NewsKind kind;

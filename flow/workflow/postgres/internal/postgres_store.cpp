@@ -54,6 +54,7 @@ struct Ears {
       case NewsKind::due: keeper.send<Look>(); break;
       case NewsKind::cancel: keeper.send<Dispatch>(); break;
       case NewsKind::owners: keeper.send<Share>(); break;
+      case NewsKind::limits: context->gates.wake_all(); break;
       case NewsKind::ended: context->ends.wake(news->ended); break;
     }
   }
@@ -148,19 +149,18 @@ Task<Result<CancelResult>> cancel_on(ContextRef context, BatchRef batches, Workf
     return workflow::internal::cancel(draft, workflow, policy, reason);
   };
   using Mark = workflow::internal::CommandOf<std::decay_t<decltype(mark)>>;
-  const bool is_first = context->cancelling.begin(workflow);
+  const Cancelling::Mark own(&context->cancelling, workflow);
   auto command = std::make_shared<Mark>(mark);
   auto job = std::make_shared<CommandJob>(context->random(), command);
   Result<> done = co_await submit(batches, job);
   Result<bool> marked = done ? command->take() : Result<bool>(done.error());
   CancelResult result;
   Error error = marked.error();
-  if (marked && *marked && is_first) {
+  if (marked && *marked && own.is_first()) {
     auto cancelled = co_await cancel_all_members(context, batches, workflow);
     error = cancelled.error();
     if (cancelled) result.cancelled = *std::move(cancelled);
   }
-  if (is_first) context->cancelling.end(workflow);
   if (error.code()) co_return told(error);
   result.is_new = *marked;
   co_return result;

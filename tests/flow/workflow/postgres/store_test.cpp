@@ -322,6 +322,26 @@ TEST_F(StoreTest, AServerThatStaysAwayIsUnavailable) {
       "the server", [&] { return run(engine.create_execution({.kind = "work"})).has_value(); });
 }
 
+TEST_F(StoreTest, CancellingManyHoldsUpNothingElse) {
+  Options fine = options_for(server());
+  fine.cancels_max = 1;
+  const Engine engine = run(postgres::open(&system(), fine)).value();
+  constexpr std::size_t members = 300;
+  NewGraph many{.workflow = {.on_failure = FailurePolicy::fail_fast},
+                .executions = std::vector<NewExecution>(members, {.kind = "work"})};
+  const auto graph = run(engine.create_graph(many)).value();
+  const auto cancelled = [&] {
+    return run(engine.describe(graph.workflow)).value()->workflow.counts[PublicState::cancelled];
+  };
+  const Handle handle = run(engine.claim({.worker = "w"})).value().at(0).handle;
+  ASSERT_TRUE(run(engine.fail(handle, {.reason = "rain", .is_final = true})));
+  weir::testing::eventually("the first of them", [&] { return cancelled() > 0; });
+  // Answered by who cancels them.
+  EXPECT_TRUE(run(engine.set_aside()).value().empty());
+  EXPECT_LT(cancelled(), members - 1);
+  weir::testing::eventually("the last of them", [&] { return cancelled() == members - 1; });
+}
+
 TEST_F(StoreTest, ARowThatCannotBeReadIsPassedOverAndTold) {
   Options impatient = options_for(server());
   impatient.poll = 20ms;
@@ -339,6 +359,9 @@ TEST_F(StoreTest, ARowThatCannotBeReadIsPassedOverAndTold) {
   tamper("workflow_executions", 9);
   tamper("workflow_execution_specs", 8);
   tamper("workflow_executions", 7);
+  const auto graph =
+      run(engine.create_graph({.executions = {{.kind = "work", .priority = 6}}})).value();
+  execute("update workflow_workflows set record = '\\x00'");
   execute("update workflow_executions set due_at = now() where priority = 7");
   const auto claimed = run(engine.claim({.worker = "w", .lease = 1h, .executions_max = 4}));
   ASSERT_TRUE(claimed) << claimed.error().message();
@@ -350,9 +373,12 @@ TEST_F(StoreTest, ARowThatCannotBeReadIsPassedOverAndTold) {
     return run(engine.describe(late.value().id)).value()->state == PublicState::waiting;
   });
   const auto aside = run(engine.set_aside()).value();
-  ASSERT_EQ(aside.size(), 3U);
+  ASSERT_EQ(aside.size(), 4U);
+  const std::string member = "execution " + to_string(graph.executions[0]);
+  EXPECT_EQ(std::ranges::count(aside, member, &SetAside::what), 1);
   for (const SetAside& one : aside) {
-    EXPECT_NE(one.reason.message().find("workflow_execution"), std::string::npos);
+    const std::string table = one.what == member ? "workflow_workflows" : "workflow_execution";
+    EXPECT_NE(one.reason.message().find(table), std::string::npos) << one.reason.message();
     EXPECT_NE(one.reason.message().find("record"), std::string::npos) << one.reason.message();
   }
 }

@@ -133,6 +133,31 @@ TEST_F(WaiterTest, WhoWaitsForAnEndIsToldOfItByWhicheverEngine) {
   run(end_while_waited_for(&one, &other));
 }
 
+Task<> free_while_waited_for(const Engine* waits, const Engine* frees) {
+  for (int i = 0; i < 2; ++i) {
+    auto made = co_await frees->create_execution({.kind = "work", .limit_keys = {"bank"}});
+    EXPECT_TRUE(made) << made.error().message();
+  }
+  const auto first = co_await frees->claim({.worker = "w"});
+  const Handle handle = first.value().at(0).handle;
+  ExecutionId taken;
+  TaskScope scope;
+  scope.spawn(take(waits, &taken));
+  // Until it has looked, and found nothing that it may have.
+  static_cast<void>(co_await waits->lane("default"));
+  EXPECT_EQ(taken, ExecutionId{});
+  EXPECT_TRUE(co_await frees->complete(handle));
+  co_await scope.join();
+  EXPECT_NE(taken, ExecutionId{});
+}
+
+TEST_F(WaiterTest, WhoWaitsForAPlaceUnderAKeyIsWokenByWhicheverEngineFreesIt) {
+  const Engine one = open_patient();
+  const Engine other = open_patient();
+  ASSERT_TRUE(run(one.set_limit("bank", 1)));
+  run(free_while_waited_for(&one, &other));
+}
+
 Task<> sleep_a_little(WorkflowContext ctx) { co_await ctx.sleep(50ms); }
 
 /// A database whose clock is not that of this machine.

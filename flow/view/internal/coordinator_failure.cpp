@@ -32,7 +32,8 @@ Task<Result<>> Coordinator::recover() {
   co_return {};
 }
 
-void Coordinator::note_outcomes(Cycle& cycle, const std::vector<FlowOutcome>& outcomes) {
+void Coordinator::note_outcomes(Cycle& cycle, std::vector<FlowOutcome>& outcomes) {
+  if (cycle.work == FailedWork::rows) size_pieces(cycle, outcomes);
   for (const FlowOutcome& outcome : outcomes) {
     const Progress& known = flows_.at(outcome.flow).progress;
     if (outcome.result) {

@@ -136,25 +136,24 @@ Task<Result<>> switch_names(storage::Transaction& transaction, CatalogRef catalo
 /// Those of the names, or all.
 Task<Result<>> remove_hidden(storage::Transaction& transaction, CatalogRef catalog,
                              std::shared_ptr<const std::set<std::string>> names,
-                             std::shared_ptr<bool> has_removed) {
+                             std::shared_ptr<std::vector<std::uint64_t>> removed) {
   WEIR_CO_TRY(views, co_await read_views(transaction, catalog));
-  *has_removed = false;
+  removed->clear();
   for (const auto& [id, entry] : views) {
     if (!internal::is_hidden(entry.name) || (names && !names->contains(entry.name))) continue;
     catalog->remove(transaction, id, entry.name, entry.kind);
-    *has_removed = true;
+    removed->push_back(id);
   }
   co_return {};
 }
 
 Task<Result<>> drop_hidden(std::shared_ptr<internal::DatabaseCore> core,
                            std::shared_ptr<const std::set<std::string>> names) {
-  auto has_removed = std::make_shared<bool>(false);
+  auto removed = std::make_shared<std::vector<std::uint64_t>>();
   WEIR_CO_TRY(version, co_await storage::transact(core->store, {}, &remove_hidden, core->catalog,
-                                                  std::move(names), has_removed));
-  if (!*has_removed) co_return {};
-  WEIR_CO_TRY_VOID(co_await core->board->reach(version));
-  co_return co_await core->catalog->sweep();
+                                                  std::move(names), removed));
+  if (removed->empty()) co_return {};
+  co_return co_await internal::sweep_removed(core, *removed, version);
 }
 
 Task<Result<Relation>> open_view(std::shared_ptr<internal::DatabaseCore> core, std::uint64_t id) {
@@ -191,8 +190,9 @@ Task<Result<>> take_over(std::shared_ptr<internal::DatabaseCore> core,
   }
   WEIR_CO_TRY(version,
               co_await storage::transact(core->store, {}, &switch_names, core->catalog, pairs));
-  WEIR_CO_TRY_VOID(co_await core->board->reach(version));
-  co_return co_await core->catalog->sweep();
+  std::vector<std::uint64_t> removed;
+  for (const Pair& pair : *pairs) removed.push_back(pair.before);
+  co_return co_await internal::sweep_removed(core, std::move(removed), version);
 }
 
 }  // namespace

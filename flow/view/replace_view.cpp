@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/database_core.hpp>
 #include <weir/flow/view/internal/replacement.hpp>
+#include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/retry.hpp>
 
@@ -188,6 +190,8 @@ Task<Result<>> take_over(std::shared_ptr<internal::DatabaseCore> core,
     WEIR_CO_TRY(after, co_await open_view(core, pair.after));
     WEIR_CO_TRY_VOID(co_await internal::wait_until_fresh(core, after, copied));
   }
+  // From here on it is done or not, whether or not someone waits for it.
+  const CancellationShield shield;
   WEIR_CO_TRY(version,
               co_await storage::transact(core->store, {}, &switch_names, core->catalog, pairs));
   std::vector<std::uint64_t> removed;
@@ -205,12 +209,15 @@ Task<Result<Relation>> Database::replace_view(std::string name, operators::Plan 
                                                 "': a transactional view takes nobody's place: "
                                                 "drop that one and make it again");
   }
+  // What has been made is known, so that it can be dropped.
+  std::optional<CancellationShield> shield(std::in_place);
   auto made = co_await create_view(hidden_name(name), std::move(plan), options);
   if (!made) co_return about(name, made.error());
   auto hidden = std::make_shared<std::set<std::string>>(std::set{hidden_name(name)});
   auto pairs = std::make_shared<Pairs>();
   auto copied = co_await storage::transact(core->store, {}, &copy_readers, core->catalog, name,
                                            made->id(), pairs);
+  shield.reset();
   Result<> outcome;
   if (copied) {
     for (const Pair& pair : *pairs) hidden->insert(hidden_name(pair.name));
@@ -219,6 +226,8 @@ Task<Result<Relation>> Database::replace_view(std::string name, operators::Plan 
     outcome = copied.error();
   }
   if (!outcome) {
+    // Also if whoever asked for it waits no more.
+    shield.emplace();
     WEIR_CO_TRY_VOID(co_await drop_hidden(core, hidden));
     co_return about(name, outcome.error());
   }

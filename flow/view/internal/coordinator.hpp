@@ -249,6 +249,7 @@ class Coordinator final
   bool skip(Cycle& cycle, std::uint64_t id);
   void retry_later(std::uint64_t id, unsigned failures);
   Task<Result<>> try_again(std::uint64_t id);
+  Task<Result<>> fail_to_place(std::uint64_t id, const Error& error);
   Task<Result<>> quarantine(std::uint64_t id, std::string error);
   void hold_readers(Cycle& cycle, std::uint64_t id);
   LogCursor here() const;

@@ -183,6 +183,26 @@ TEST_F(VerifyTest, RefusesToAppendMoreThanTheLimitInOneTransaction) {
   ASSERT_TRUE(run(transaction.commit()));
 }
 
+TEST_F(VerifyTest, CountsWhatGoesFromARingBufferAgainstTheLimit) {
+  reopen({.batch_bytes_max = 1'000});
+  const Relation lines =
+      run(database().create_ring_buffer("lines", make_schema({{"item", Kind::text, false}}), 2))
+          .value();
+  const std::string half(350, 'x');
+  const auto append = [&](int rows) {
+    auto transaction = database().begin();
+    for (; rows > 1; --rows) EXPECT_TRUE(run(transaction.append(lines, {half})));
+    const auto last = run(transaction.append(lines, {half}));
+    EXPECT_TRUE(run(transaction.commit()));
+    return last;
+  };
+  ASSERT_TRUE(append(2));
+  ASSERT_TRUE(append(1));
+  EXPECT_EQ(append(2).error(), Errc::too_large) << "two that come, and two that go";
+  // What was refused has changed nothing.
+  EXPECT_EQ(append(1).value(), 5u);
+}
+
 TEST_F(VerifyTest, FollowsWhatOnlyTogetherIsMoreThanTheLimit) {
   DatabaseOptions options{.library = {.operators = &registry_},
                           .batch_bytes_max = 1'000,

@@ -66,6 +66,8 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
                                    .verifies_rows = options.verifies_rows,
                                    .output_bytes_max = options.batch_bytes_max,
                                    .cycle_deadline = options.cycle_deadline};
+  // Both hold one message of each who waits for an answer, and what they tell themselves: that must
+  // not be refused, or views would not move again.
   core->flows = store->system().spawn<internal::TransactionalFlows>(
       SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, core->catalog,
       core->board, core->flows_gone,

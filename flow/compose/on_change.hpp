@@ -22,8 +22,8 @@ struct Start {
 };
 
 /// Begins an execution for each row that comes into a table or view: exactly once, whatever
-/// crashes, from when it was first asked for on. The change log is kept until it has been dealt
-/// with. `unknown_relation`.
+/// crashes, from when it was first asked for on, or from when the view is ready. The change log is
+/// kept until it has been dealt with. `unknown_relation`.
 ///
 /// Engine and database are in one store, and outlive it.
 Task<Result<Follower>> on_change(const workflow::Engine* engine, const view::Database* database,

@@ -197,7 +197,7 @@ Result<data::ChangeBatch> Graph::filled() {
 }
 
 Result<data::ChangeBatch> Graph::run_all(Call call, data::Timestamp time) {
-  Output out(policy_, is_filling_);
+  Output out(policy_, is_filling_, output_bytes_max_);
   for (Node& node : nodes_) {
     const bool had_row_error = out.row_error().has_value();
     auto done = run_traced(node, call, time, out);
@@ -243,23 +243,23 @@ Result<> Graph::run_node(Node& node, Output& out) {
   for (std::size_t port = 0; port < node.inputs.size(); ++port) {
     std::vector<data::ChangeBatch>& batches = node.inputs[port];
     if (takes_all && batches.size() > 1) batches = {concatenate(batches.front().schema(), batches)};
-    for (const data::ChangeBatch& batch : std::exchange(node.inputs[port], {}))
+    for (const data::ChangeBatch& batch : std::exchange(node.inputs[port], {})) {
       if (auto done = node.op->apply({port, batch}, out); !done) return done;
+      if (auto checked = check_size(node, out); !checked) return checked;
+    }
   }
   return {};
 }
 
+Result<> Graph::check_size(const Node& node, const Output& out) {
+  return node.is_source ? Result<>() : out.check_size();
+}
+
 Result<> Graph::pass_on(Node& node, Output& out, std::size_t& rows) {
+  if (auto checked = check_size(node, out); !checked) return checked;
   std::vector<data::ChangeBatch> batches = out.take();
-  std::size_t bytes = 0;
-  for (const data::ChangeBatch& batch : batches) {
+  for (const data::ChangeBatch& batch : batches)
     if (auto checked = check_rows(batch, node.op->schema()); !checked) return checked;
-    bytes += batch.bytes();
-  }
-  if (bytes > output_bytes_max_ && !node.is_source) {
-    return Error(Errc::too_large, "it gave " + std::to_string(bytes) + " bytes in one cycle, " +
-                                      std::to_string(output_bytes_max_) + " at most");
-  }
   // Where inputs meet, what comes of one without the other is true of no version.
   if (node.inputs.size() > 1 && batches.size() > 1)
     batches = {concatenate(node.op->schema(), batches).consolidated()};

@@ -109,6 +109,7 @@ class Graph {
   Result<data::ChangeBatch> run_all(Call call, data::Timestamp time);
   Result<> run_traced(Node& node, Call call, data::Timestamp time, Output& out);
   Result<> run_node(Node& node, Output& out);
+  static Result<> check_size(const Node& node, const Output& out);
   Result<> pass_on(Node& node, Output& out, std::size_t& rows);
   void forget_inputs() noexcept;
 

@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,12 +48,22 @@ struct Input {
 /// Takes what an operator gives.
 class Output {
  public:
-  explicit Output(RowErrorPolicy policy = RowErrorPolicy::fail, bool is_filling = false) noexcept
-      : policy_(policy), is_filling_(is_filling) {}
+  explicit Output(RowErrorPolicy policy = RowErrorPolicy::fail, bool is_filling = false,
+                  std::size_t bytes_max = std::numeric_limits<std::size_t>::max()) noexcept
+      : policy_(policy), is_filling_(is_filling), bytes_max_(bytes_max) {}
 
   /// Rows of the operator's schema.
   void emit(data::ChangeBatch batch) {
-    if (!batch.is_empty()) batches_.push_back(std::move(batch));
+    if (batch.is_empty()) return;
+    bytes_ += batch.bytes();
+    batches_.push_back(std::move(batch));
+  }
+  /// `too_large` if that was more than an operator may give in one cycle: who gives much at once
+  /// asks in between, and passes it on.
+  Result<> check_size() const {
+    if (bytes_ <= bytes_max_) return {};
+    return Error(Errc::too_large, "it gave " + std::to_string(bytes_) + " bytes in one cycle, " +
+                                      std::to_string(bytes_max_) + " at most");
   }
   RowErrorPolicy row_error_policy() const noexcept { return policy_; }
   /// Whether rows come that were there before the flow: the order in which they do means nothing.
@@ -66,11 +78,16 @@ class Output {
   }
   const std::optional<Error>& row_error() const noexcept { return row_error_; }
 
-  std::vector<data::ChangeBatch> take() noexcept { return std::exchange(batches_, {}); }
+  std::vector<data::ChangeBatch> take() noexcept {
+    bytes_ = 0;
+    return std::exchange(batches_, {});
+  }
 
  private:
   RowErrorPolicy policy_;
   bool is_filling_;
+  std::size_t bytes_max_;
+  std::size_t bytes_ = 0;  // of `batches_`
   Counts counts_;
   std::optional<Error> row_error_;
   std::vector<data::ChangeBatch> batches_;

@@ -47,7 +47,7 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
   if (options.backfill_rows == 0 || options.cycle.records_max == 0)
     co_return Error(Errc::invalid_argument, "backfill_rows and records_max must be 1 or more");
   WEIR_CO_TRY(catalog, co_await Catalog::open(store->share()));
-  WEIR_CO_TRY_VOID(co_await catalog.sweep());
+  WEIR_CO_TRY_VOID(co_await catalog.sweep_all());
   auto core = std::make_shared<internal::DatabaseCore>();
   core->library = options.library;
   core->batch_bytes_max = options.batch_bytes_max;
@@ -66,6 +66,8 @@ Task<Result<Database>> Database::open(storage::Store* store, DatabaseOptions opt
                                    .verifies_rows = options.verifies_rows,
                                    .output_bytes_max = options.batch_bytes_max,
                                    .cycle_deadline = options.cycle_deadline};
+  // Both hold one message of each who waits for an answer, and what they tell themselves: that must
+  // not be refused, or views would not move again.
   core->flows = store->system().spawn<internal::TransactionalFlows>(
       SpawnOptions{.name = "flow.transactional", .mailbox_capacity = unbounded}, core->catalog,
       core->board, core->flows_gone,
@@ -111,6 +113,17 @@ Task<Result<Relation>> internal::open_relation(std::shared_ptr<const DatabaseCor
   WEIR_CO_TRY(entry, co_await core->catalog->read(transaction, id));
   WEIR_CO_TRY(info, co_await core->catalog->load(id, std::move(entry)));
   co_return Relation(std::move(info));
+}
+
+Task<Result<>> internal::sweep_removed(std::shared_ptr<DatabaseCore> core,
+                                       std::vector<std::uint64_t> ids, storage::Version version) {
+  // They are dropped already: also if whoever asked for it waits no more.
+  const CancellationShield shield;
+  const auto reached = co_await core->board->reach(version);
+  // One that has stopped sees nothing any more: what is left goes when the store is opened again.
+  if (!reached && core->board->stopped(ViewUpdate::deferred)) co_return {};
+  if (!reached) co_return reached.error();
+  co_return co_await core->catalog->sweep(std::move(ids));
 }
 
 Task<Result<Relation>> Database::relation(std::string name) const {

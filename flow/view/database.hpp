@@ -40,8 +40,9 @@ struct DatabaseOptions {
   /// The most, about, that a batch of rows to be written may have, all that a transaction writes to
   /// one relation, and what an operator may give in one cycle.
   std::size_t batch_bytes_max = std::size_t{128} << 20;
-  /// Rows that a new view takes at once. While there are changes that others follow, fewer: as many
-  /// as keep those waiting for about `backfill_step` longer than two cycles of their own.
+  /// Rows that a new view takes at once; fewer if they make more than it may give. While there are
+  /// changes that others follow, fewer: as many as keep those waiting for about `backfill_step`
+  /// longer than two cycles of their own.
   std::size_t backfill_rows = 131'072;
   Duration backfill_step = std::chrono::microseconds(100);
   /// Changes that are taken at once.

@@ -207,9 +207,10 @@ Task<Result<Relation>> Database::drop_column(std::string table, std::string colu
 
 Task<Result<>> Database::drop_table(std::string name) {
   const auto core = core_;
-  WEIR_CO_TRY_VOID(co_await storage::transact(core->store, {}, &internal::remove_relation,
-                                              core->catalog, std::move(name), false));
-  co_return co_await core->catalog->sweep();
+  const auto id = std::make_shared<std::uint64_t>();
+  WEIR_CO_TRY(version, co_await storage::transact(core->store, {}, &internal::remove_relation,
+                                                  core->catalog, std::move(name), false, id));
+  co_return co_await internal::sweep_removed(core, {*id}, version);
 }
 
 }  // namespace weir::flow::view

@@ -122,13 +122,12 @@ Task<Result<Relation>> Database::create_view(std::string name, operators::Plan p
 
 Task<Result<>> Database::drop_view(std::string name) {
   const auto core = core_;
-  const auto change = [store = core->store, catalog = core->catalog, name = std::move(name)] {
-    return storage::transact(store, {}, &internal::remove_relation, catalog, name, true);
+  const auto id = std::make_shared<std::uint64_t>();
+  const auto change = [store = core->store, catalog = core->catalog, name = std::move(name), id] {
+    return storage::transact(store, {}, &internal::remove_relation, catalog, name, true, id);
   };
   WEIR_CO_TRY(version, co_await change_views(core->flows, change));
-  // Once the coordinator has seen it, nothing writes there any more.
-  WEIR_CO_TRY_VOID(co_await core->board->reach(version));
-  co_return co_await core->catalog->sweep();
+  co_return co_await internal::sweep_removed(core, {*id}, version);
 }
 
 namespace {

@@ -66,8 +66,9 @@ Task<Result<storage::Version>> internal::wait_until_fresh(std::shared_ptr<Databa
     // Before the status, which is there before the position moves past the making of a view.
     const storage::Version position = core->board->position();
     const auto status = status_of(*core, view);
-    // Why all of them have stopped is told to those who have to wait.
-    if (status && status->is_stopped && !core->board->stopped(update_of(view))) {
+    // Why all of them have stopped is told to those who would have to wait.
+    const auto stopped = core->board->stopped(update_of(view));
+    if (status && status->is_stopped && !stopped) {
       co_return Error(Errc::quarantined,
                       "view '" + view.name() + "': " +
                           (status->waits_for.empty() ? status->error
@@ -79,6 +80,7 @@ Task<Result<storage::Version>> internal::wait_until_fresh(std::shared_ptr<Databa
       // Seen, and not there any more.
       co_return Error(Errc::unknown_relation, "view '" + view.name() + "'");
     }
+    if (stopped) co_return *stopped;
     WEIR_CO_TRY_VOID(co_await core->board->changes().wait_until(seen + 1));
   }
 }

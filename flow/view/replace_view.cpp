@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/database_core.hpp>
 #include <weir/flow/view/internal/replacement.hpp>
+#include <weir/runtime/cancellation.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/retry.hpp>
 
@@ -136,25 +138,24 @@ Task<Result<>> switch_names(storage::Transaction& transaction, CatalogRef catalo
 /// Those of the names, or all.
 Task<Result<>> remove_hidden(storage::Transaction& transaction, CatalogRef catalog,
                              std::shared_ptr<const std::set<std::string>> names,
-                             std::shared_ptr<bool> has_removed) {
+                             std::shared_ptr<std::vector<std::uint64_t>> removed) {
   WEIR_CO_TRY(views, co_await read_views(transaction, catalog));
-  *has_removed = false;
+  removed->clear();
   for (const auto& [id, entry] : views) {
     if (!internal::is_hidden(entry.name) || (names && !names->contains(entry.name))) continue;
     catalog->remove(transaction, id, entry.name, entry.kind);
-    *has_removed = true;
+    removed->push_back(id);
   }
   co_return {};
 }
 
 Task<Result<>> drop_hidden(std::shared_ptr<internal::DatabaseCore> core,
                            std::shared_ptr<const std::set<std::string>> names) {
-  auto has_removed = std::make_shared<bool>(false);
+  auto removed = std::make_shared<std::vector<std::uint64_t>>();
   WEIR_CO_TRY(version, co_await storage::transact(core->store, {}, &remove_hidden, core->catalog,
-                                                  std::move(names), has_removed));
-  if (!*has_removed) co_return {};
-  WEIR_CO_TRY_VOID(co_await core->board->reach(version));
-  co_return co_await core->catalog->sweep();
+                                                  std::move(names), removed));
+  if (removed->empty()) co_return {};
+  co_return co_await internal::sweep_removed(core, *removed, version);
 }
 
 Task<Result<Relation>> open_view(std::shared_ptr<internal::DatabaseCore> core, std::uint64_t id) {
@@ -189,10 +190,13 @@ Task<Result<>> take_over(std::shared_ptr<internal::DatabaseCore> core,
     WEIR_CO_TRY(after, co_await open_view(core, pair.after));
     WEIR_CO_TRY_VOID(co_await internal::wait_until_fresh(core, after, copied));
   }
+  // From here on it is done or not, whether or not someone waits for it.
+  const CancellationShield shield;
   WEIR_CO_TRY(version,
               co_await storage::transact(core->store, {}, &switch_names, core->catalog, pairs));
-  WEIR_CO_TRY_VOID(co_await core->board->reach(version));
-  co_return co_await core->catalog->sweep();
+  std::vector<std::uint64_t> removed;
+  for (const Pair& pair : *pairs) removed.push_back(pair.before);
+  co_return co_await internal::sweep_removed(core, std::move(removed), version);
 }
 
 }  // namespace
@@ -205,12 +209,15 @@ Task<Result<Relation>> Database::replace_view(std::string name, operators::Plan 
                                                 "': a transactional view takes nobody's place: "
                                                 "drop that one and make it again");
   }
+  // What has been made is known, so that it can be dropped.
+  std::optional<CancellationShield> shield(std::in_place);
   auto made = co_await create_view(hidden_name(name), std::move(plan), options);
   if (!made) co_return about(name, made.error());
   auto hidden = std::make_shared<std::set<std::string>>(std::set{hidden_name(name)});
   auto pairs = std::make_shared<Pairs>();
   auto copied = co_await storage::transact(core->store, {}, &copy_readers, core->catalog, name,
                                            made->id(), pairs);
+  shield.reset();
   Result<> outcome;
   if (copied) {
     for (const Pair& pair : *pairs) hidden->insert(hidden_name(pair.name));
@@ -219,6 +226,8 @@ Task<Result<Relation>> Database::replace_view(std::string name, operators::Plan 
     outcome = copied.error();
   }
   if (!outcome) {
+    // Also if whoever asked for it waits no more.
+    shield.emplace();
     WEIR_CO_TRY_VOID(co_await drop_hidden(core, hidden));
     co_return about(name, outcome.error());
   }

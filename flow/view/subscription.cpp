@@ -19,12 +19,18 @@ struct Subscription::Following {
   storage::ReadLimits limits;
   storage::Version seen;
   std::optional<RowScan> snapshot;  // as of `seen`, as long as there are rows
+  // Whether it could be read as of `seen`: a view, once that is known.
+  bool knows_ready = false;
+  bool is_ready = true;
   storage::ChangeLog::Records records = {};
   std::size_t next_record = 0;
 
   Task<Result<std::optional<Delta>>> next_of_log();
   Task<Result<std::optional<Delta>>> next_rows();
-  Result<std::optional<Delta>> take(const storage::ChangeRecord& record) const;
+  Task<Result<>> learn_ready();
+  Task<Result<bool>> was_ready() const;
+  Result<std::optional<bool>> ready_after(const storage::ChangeRecord& record) const;
+  Result<std::optional<Delta>> take(const storage::ChangeRecord& record);
   Result<> check(const storage::ChangeRecord& record) const;
 };
 
@@ -46,7 +52,9 @@ Result<Subscription> Database::subscribe(const Relation& relation, SubscribeOpti
                               .log = core_->store->log(),
                               .limits = options.limits,
                               .seen = seen,
-                              .snapshot = std::move(snapshot)}));
+                              .snapshot = std::move(snapshot),
+                              // A snapshot finds it out itself.
+                              .knows_ready = options.with_snapshot || !relation.is_view()}));
 }
 
 Task<Result<Delta>> Subscription::next() {
@@ -71,6 +79,7 @@ Task<Result<std::optional<Delta>>> Subscription::Following::next_of_log() {
     WEIR_CO_TRY(rows, co_await next_rows());
     if (rows) co_return rows;
   }
+  if (!knows_ready) WEIR_CO_TRY_VOID(co_await learn_ready());
   for (;;) {
     while (next_record < records.size()) {
       // Seen only when it has been taken: after a failure it fails again.
@@ -98,9 +107,59 @@ Task<Result<std::optional<Delta>>> Subscription::Following::next_rows() {
                   .resume = is_last ? std::optional(seen) : std::nullopt};
 }
 
-Result<std::optional<Delta>> Subscription::Following::take(
+/// As of where it begins. Unknown until that is there.
+Task<Result<>> Subscription::Following::learn_ready() {
+  const storage::Store* store = catalog->store();
+  if (seen > store->version()) co_return {};
+  auto reading = store->read_at(seen);
+  if (reading) {
+    WEIR_CO_TRY(ready, co_await reading->get(catalog->ready(), relation.id()));
+    is_ready = ready.has_value();
+  } else {
+    WEIR_CO_TRY(ready, co_await was_ready());
+    is_ready = ready;
+  }
+  knows_ready = true;
+  co_return {};
+}
+
+/// The same of a version that is not kept any more: it is as it is now, unless the log tells of a
+/// change.
+Task<Result<bool>> Subscription::Following::was_ready() const {
+  const storage::ReadTransaction now = catalog->store()->read();
+  for (storage::Version at = seen; at < now.version();) {
+    WEIR_CO_TRY(read, co_await log.read(at, limits));
+    if (read.empty()) break;
+    for (const storage::ChangeRecord& record : read) {
+      if (record.version() > now.version()) break;
+      WEIR_CO_TRY(after, ready_after(record));
+      if (after) co_return !*after;
+    }
+    at = read.back().version();
+  }
+  WEIR_CO_TRY(ready, co_await now.get(catalog->ready(), relation.id()));
+  co_return ready.has_value();
+}
+
+/// Whether it can be read then; none if the commit does not change that.
+Result<std::optional<bool>> Subscription::Following::ready_after(
     const storage::ChangeRecord& record) const {
+  for (const storage::Change& change : record.of(catalog->ready().id())) {
+    auto decoded = catalog->ready().decode(change);
+    if (!decoded) return std::move(decoded).error();
+    if (decoded->key == relation.id() && decoded->before.has_value() != decoded->after.has_value())
+      return std::optional(decoded->after.has_value());
+  }
+  return std::optional<bool>();
+}
+
+Result<std::optional<Delta>> Subscription::Following::take(const storage::ChangeRecord& record) {
   if (auto checked = check(record); !checked) return std::move(checked).error();
+  auto ready = ready_after(record);
+  if (!ready) return std::move(ready).error();
+  if (*ready && !**ready) return Error(Errc::not_ready, "view '" + relation.name() + "'");
+  // What makes it ready is the last part of what it is then.
+  if (!std::exchange(is_ready, is_ready || ready->has_value())) return std::optional<Delta>();
   data::BatchBuilder builder(relation.schema());
   if (auto decoded = internal::decode_changes(relation.info(), record, builder); !decoded)
     return std::move(decoded).error();
@@ -120,12 +179,6 @@ Result<> Subscription::Following::check(const storage::ChangeRecord& record) con
     const bool is_other = decoded->before && decoded->before != decoded->after;
     if (decoded->key == relation.id() && is_other)
       return Error(Errc::stale_relation, "'" + relation.name() + "'");
-  }
-  for (const storage::Change& change : record.of(catalog->ready().id())) {
-    auto decoded = catalog->ready().decode(change);
-    if (!decoded) return std::move(decoded).error();
-    if (decoded->key == relation.id() && !decoded->after)
-      return Error(Errc::not_ready, "view '" + relation.name() + "'");
   }
   return {};
 }

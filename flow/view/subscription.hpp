@@ -39,6 +39,10 @@ struct Delta {
 ///       ...
 ///     }
 ///
+/// A view that is not ready where this begins has rows in the log that are only parts of what it
+/// will be: nobody is given those. Then this begins with the first commit after the one that makes
+/// it ready; a snapshot is refused with `not_ready`.
+///
 /// Nothing is kept for a subscriber that is slow: it reads the log where it left off. One that is
 /// slower than the log is kept is told so, with `storage::Errc::overtaken`. Confined to one actor.
 class Subscription {

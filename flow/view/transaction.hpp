@@ -70,6 +70,7 @@ class Transaction {
 
  private:
   enum class Mode : std::uint8_t { insert, update, upsert };
+  struct Evicted;
 
   /// Once for each relation: that it is still what it was when it was opened.
   Task<Result<>> check(Relation relation);
@@ -80,7 +81,7 @@ class Transaction {
   Result<> count_bytes(const Relation& relation, std::size_t bytes);
   static Result<> check_appended(const Relation& relation);
   Task<Result<std::uint64_t>> append_rows(Relation relation, data::ChangeBatch rows);
-  Task<Result<std::uint64_t>> evict(Relation relation, std::uint64_t oldest, std::uint64_t count);
+  Task<Result<Evicted>> find_oldest(Relation relation, std::uint64_t oldest, std::uint64_t count);
   Task<Result<>> count_removed(Relation relation);
 
   storage::Transaction transaction_;

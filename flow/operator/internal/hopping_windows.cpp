@@ -18,6 +18,8 @@ struct Grid {
     const std::int64_t past = (time - offset) % hop;
     return time - (past < 0 ? past + hop : past);
   }
+  /// Windows that a row may be in.
+  std::size_t most() const noexcept { return static_cast<std::size_t>((size + hop - 1) / hop); }
   /// The first start of a window that `time` is in, if it is in one.
   std::int64_t first_start(std::int64_t time) const noexcept {
     return last_start(time - size) + hop;
@@ -40,15 +42,24 @@ struct Panes {
   std::size_t size() const noexcept { return rows.size(); }
 };
 
-/// Leaves out windows that end at `closed_until` or before.
-Panes assign(const Grid& grid, std::span<const std::int64_t> times, std::int64_t closed_until) {
-  const auto most = static_cast<std::size_t>((grid.size + grid.hop - 1) / grid.hop);
-  Panes panes{.rows = std::vector<std::uint32_t>(times.size() * most),
+/// So many are made at once, about: as much is not known to be too much before it is given.
+constexpr std::size_t panes_max = std::size_t{1} << 18;
+
+struct Slice {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+/// The windows of some of the rows. Leaves out those that end at `closed_until` or before.
+Panes assign(const Grid& grid, std::span<const std::int64_t> times, Slice slice,
+             std::int64_t closed_until) {
+  const std::size_t most = grid.most();
+  Panes panes{.rows = std::vector<std::uint32_t>((slice.end - slice.begin) * most),
               .starts = std::make_shared<data::Column>(data::Kind::timestamp),
               .ends = std::make_shared<data::Column>(data::Kind::timestamp)};
   std::int64_t* const starts = panes.starts->resize<std::int64_t>(panes.rows.size()).data();
   std::size_t count = 0;
-  for (std::uint32_t row = 0; row < times.size(); ++row) {
+  for (std::uint32_t row = slice.begin; row < slice.end; ++row) {
     const std::size_t before = count;
     const std::int64_t last = grid.last_start(times[row]);
     const std::int64_t first = most == 1 ? last : grid.first_start(times[row]);
@@ -82,6 +93,28 @@ data::ChangeBatch with_windows(const data::ChangeBatch& batch, const Panes& pane
   return rows.with_columns(schema, std::move(columns));
 }
 
+/// Gives the rows with their windows to `take`, some at a time. Gives how many are in none that is
+/// still open, or what `take` fails with.
+template <class Take>
+Result<std::uint64_t> for_each_slice(const Grid& grid, const WindowOrder::Ordered& timed,
+                                     const data::SchemaRef& schema, std::int64_t closed_until,
+                                     Take take) {
+  const auto times = timed.order->values<std::int64_t>();
+  const auto rows = static_cast<std::uint32_t>(times.size());
+  const auto at_once =
+      static_cast<std::uint32_t>(std::max<std::size_t>(panes_max / grid.most(), 1));
+  std::uint64_t late_rows = 0;
+  for (std::uint32_t begin = 0; begin < rows;) {
+    const std::uint32_t end = begin + std::min(at_once, rows - begin);
+    const Panes panes = assign(grid, times, {begin, end}, closed_until);
+    late_rows += panes.late_rows;
+    auto taken = take(with_windows(timed.batch, panes, schema, grid.size <= grid.hop));
+    if (!taken) return std::move(taken).error();
+    begin = end;
+  }
+  return late_rows;
+}
+
 class HoppingOperator final : public Operator {
  public:
   HoppingOperator(data::SchemaRef schema, WindowOrder time, Grid grid)
@@ -90,9 +123,11 @@ class HoppingOperator final : public Operator {
   Result<> apply(const Input& input, Output& out) override {
     auto timed = time_.compute(input.batch, out);
     if (!timed) return std::move(timed).error();
-    const Panes panes = assign(grid_, timed->order->values<std::int64_t>(), nothing_closed);
-    out.emit(with_windows(timed->batch, panes, schema(), grid_.size <= grid_.hop));
-    return {};
+    auto given = for_each_slice(grid_, *timed, schema(), nothing_closed, [&](auto batch) {
+      out.emit(std::move(batch));
+      return out.check_size();
+    });
+    return given ? Result<>() : std::move(given).error();
   }
 
  private:
@@ -124,16 +159,14 @@ class ClosingOperator final : public Operator {
     if (!timed) return std::move(timed).error();
     auto closed_until = watermark_.current();
     if (!closed_until) return std::move(closed_until).error();
-    const auto times = timed->order->values<std::int64_t>();
-    const Panes panes = assign(grid_, times, *closed_until);
-    data::ChangeBatch batch = with_windows(timed->batch, panes, schema(), grid_.size <= grid_.hop);
-    out.counts().late_rows += panes.late_rows;
-    if (!waits_) {
+    auto late_rows = for_each_slice(grid_, *timed, schema(), *closed_until, [&](auto batch) {
+      if (waits_) return waiting_.add(batch.consolidated());
       out.emit(std::move(batch));
-    } else if (auto kept = waiting_.add(batch.consolidated()); !kept) {
-      return kept;
-    }
-    return advance(watermark_.after(timed->batch, times), out);
+      return out.check_size();
+    });
+    if (!late_rows) return std::move(late_rows).error();
+    out.counts().late_rows += *late_rows;
+    return advance(watermark_.after(timed->batch, timed->order->values<std::int64_t>()), out);
   }
   Result<> tick(data::Timestamp now, Output& out) override {
     return advance(watermark_.at(now), out);

@@ -51,7 +51,7 @@ Result<> JoinOperator::apply(const Input& input, Output& out) {
     const auto rows = std::span(order_).subspan(at, std::min(rows_ahead, order_.size() - at));
     find_groups(rows);
     for (std::size_t index = 0; index < rows.size(); ++index) {
-      if (auto taken = take_row(rows[index], index); !taken) return taken;
+      if (auto taken = take_row(rows[index], index, out); !taken) return taken;
       if (pair_rows_.size() < candidates_max && other_items_.size() < candidates_max) continue;
       if (auto flushed = flush(out); !flushed) return flushed;
     }
@@ -99,7 +99,7 @@ void JoinOperator::begin(std::size_t port, Projection::Computed computed) {
   other_weights_.clear();
 }
 
-Result<> JoinOperator::take_row(std::uint32_t row, std::size_t index) {
+Result<> JoinOperator::take_row(std::uint32_t row, std::size_t index, Output& out) {
   GroupTable::Group& group = own_groups_[index];
   if (has_null_key_[row]) return take_row_without_key(row, group);
 
@@ -115,7 +115,7 @@ Result<> JoinOperator::take_row(std::uint32_t row, std::size_t index) {
 
   GroupTable::Group& partners = other_groups_[index];
   if (condition_) changes_.push_back({row, group, partners, kept->weight});
-  auto found = find_partners(row, partners);
+  auto found = find_partners(row, partners, out);
   if (!found) return std::move(found).error();
   if (condition_) return {};
 
@@ -123,7 +123,7 @@ Result<> JoinOperator::take_row(std::uint32_t row, std::size_t index) {
   if (!is_first_looked_for) return {};
   auto is_empty = group.is_empty();
   if (!is_empty) return std::move(is_empty).error();
-  return was_empty == *is_empty ? Result<>() : show_others(partners, was_empty);
+  return was_empty == *is_empty ? Result<>() : show_others(partners, was_empty, out);
 }
 
 Result<> JoinOperator::take_row_without_key(std::uint32_t row, GroupTable::Group& group) {
@@ -152,29 +152,35 @@ Result<JoinOperator::Kept> JoinOperator::add_weight(std::uint32_t row, GroupTabl
   return kept;
 }
 
-Result<bool> JoinOperator::find_partners(std::uint32_t row, GroupTable::Group& group) {
+Result<bool> JoinOperator::find_partners(std::uint32_t row, GroupTable::Group& group, Output& out) {
   if (!condition_ && !gives_pairs()) {
     if (!own().is_outer) return false;
     auto is_empty = group.is_empty();
     return is_empty ? Result<bool>(!*is_empty) : std::move(is_empty).error();
   }
-  const std::size_t before = pair_rows_.size();
+  bool is_any = false;
   auto found = group.for_each([&](std::string_view item, std::string_view value) -> Result<> {
     auto kept = read(other(), value);
     if (!kept) return std::move(kept).error();
+    // Of one row there may be more than fit. Those of a condition are needed until all are found.
+    if (pair_rows_.size() >= candidates_max && !condition_)
+      if (auto flushed = flush_pairs(out); !flushed) return flushed;
+    is_any = true;
     pair_rows_.push_back(row);
     pair_items_.push_back(item);
     pair_weights_.push_back(kept->weight);
     if (condition_) pair_changes_.push_back(static_cast<std::uint32_t>(changes_.size() - 1));
     return {};
   });
-  return found ? Result<bool>(pair_rows_.size() != before) : std::move(found).error();
+  return found ? Result<bool>(is_any) : std::move(found).error();
 }
 
-Result<> JoinOperator::show_others(GroupTable::Group& group, bool have_partner) {
+Result<> JoinOperator::show_others(GroupTable::Group& group, bool have_partner, Output& out) {
   return group.for_each([&](std::string_view item, std::string_view value) -> Result<> {
     auto kept = read(other(), value);
     if (!kept) return std::move(kept).error();
+    if (other_items_.size() >= candidates_max)
+      if (auto flushed = flush_others(out); !flushed) return flushed;
     other_items_.push_back(item);
     other_weights_.push_back(is_shown(have_partner) ? kept->weight : -kept->weight);
     return {};
@@ -234,7 +240,7 @@ Result<> JoinOperator::flush_pairs(Output& out) {
   data::ChangeBatch given = pairs.with_columns(schema(), pairs.columns());
   if (batch_->is_consolidated()) given.note_consolidated();
   out.emit(std::move(given));
-  return {};
+  return out.check_size();
 }
 
 Result<> JoinOperator::count_partners(std::span<const std::uint32_t> selected) {
@@ -289,7 +295,7 @@ Result<> JoinOperator::flush_others(Output& out) {
     columns = arranged(null_columns(*own().schema, other_items_.size()), *std::move(columns));
   out.emit({schema(), *std::move(columns), std::exchange(other_weights_, {})});
   other_items_.clear();
-  return {};
+  return out.check_size();
 }
 
 data::Columns JoinOperator::taken(std::span<const std::uint32_t> rows) const {

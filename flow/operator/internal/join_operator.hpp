@@ -79,14 +79,14 @@ class JoinOperator final : public Operator {
   void begin(std::size_t port, Projection::Computed computed);
   void find_groups(std::span<const std::uint32_t> rows);
   /// `index` is that of its groups.
-  Result<> take_row(std::uint32_t row, std::size_t index);
+  Result<> take_row(std::uint32_t row, std::size_t index, Output& out);
   Result<> take_row_without_key(std::uint32_t row, GroupTable::Group& group);
   /// Adds the weight of a row of the batch to what is kept.
   Result<Kept> add_weight(std::uint32_t row, GroupTable::Group& group);
   /// Notes what the row can be paired with. Whether there is anything, if that matters.
-  Result<bool> find_partners(std::uint32_t row, GroupTable::Group& group);
+  Result<bool> find_partners(std::uint32_t row, GroupTable::Group& group, Output& out);
   /// The rows of the other side have got their first partner, or lost their last.
-  Result<> show_others(GroupTable::Group& group, bool have_partner);
+  Result<> show_others(GroupTable::Group& group, bool have_partner, Output& out);
   void show_own(std::uint32_t row, bool has_partner);
   static Result<Kept> read(const Side& side, std::string_view value);
   void write(const Side& side, GroupTable::Slot& slot, const Kept& kept);

@@ -107,7 +107,7 @@ Task<Result<FlowStateSpace>> Catalog::open_state(std::uint64_t id) const {
   return store_->open_state<EncodedKey, EncodedValue>("weir.flow.state." + std::to_string(id));
 }
 
-Task<Result<>> Catalog::sweep() const {
+Task<Result<>> Catalog::sweep_all() const {
   for (;;) {
     auto transaction = store_->begin();
     auto scan = transaction.scan(spaces_.dropped);
@@ -115,6 +115,15 @@ Task<Result<>> Catalog::sweep() const {
     if (!dropped) co_return {};
     WEIR_CO_TRY_VOID(co_await drop_spaces(dropped->key, dropped->value));
   }
+}
+
+Task<Result<>> Catalog::sweep(std::vector<std::uint64_t> ids) const {
+  for (const std::uint64_t id : ids) {
+    auto transaction = store_->begin();
+    WEIR_CO_TRY(has_state, co_await transaction.get(spaces_.dropped, id));
+    if (has_state) WEIR_CO_TRY_VOID(co_await drop_spaces(id, *has_state));
+  }
+  co_return {};
 }
 
 Task<Result<>> Catalog::drop_spaces(std::uint64_t id, bool has_state) const {
@@ -157,6 +166,18 @@ Task<Result<bool>> Catalog::clear_some(storage::Transaction* transaction,
   co_return removed < at_once;
 }
 
+/// Opening a key space makes it if it is not there: of a relation that was dropped, and swept, that
+/// goes again, as nobody else would let it go.
+Task<Result<>> Catalog::check_there(std::uint64_t id, bool has_state) const {
+  auto transaction = store_->begin();
+  WEIR_CO_TRY(entry, co_await transaction.get(spaces_.relations, id));
+  if (entry) co_return {};
+  WEIR_CO_TRY(dropped, co_await transaction.get(spaces_.dropped, id));
+  if (dropped) co_return {};
+  WEIR_CO_TRY_VOID(co_await drop_spaces(id, has_state));
+  co_return Error(Errc::unknown_relation, "number " + std::to_string(id));
+}
+
 Task<Result<std::shared_ptr<const RelationInfo>>> Catalog::load(std::uint64_t id,
                                                                 RelationEntry entry) const {
   auto format = RowFormat::make(entry);
@@ -169,6 +190,7 @@ Task<Result<std::shared_ptr<const RelationInfo>>> Catalog::load(std::uint64_t id
     WEIR_CO_TRY(opened, co_await open_state(id));
     state = std::move(opened);
   }
+  WEIR_CO_TRY_VOID(co_await check_there(id, state.has_value()));
   co_return std::make_shared<const RelationInfo>(RelationInfo{.id = id,
                                                               .entry = std::move(entry),
                                                               .format = *std::move(format),

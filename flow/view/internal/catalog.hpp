@@ -49,14 +49,17 @@ class Catalog {
   /// Its rows and state are for `sweep` to drop, once nobody writes there any more.
   void remove(storage::Transaction& transaction, std::uint64_t id, const std::string& name,
               RelationKind kind) const;
-  /// Drops what relations have left that were removed: for each one commit, however much that is.
-  Task<Result<>> sweep() const;
+  /// Drops what all relations have left that were removed: for each one commit, however much that
+  /// is. Before anyone else is there, as it does not know who still writes.
+  Task<Result<>> sweep_all() const;
+  /// The same for those of whom it is known that nobody writes them any more.
+  Task<Result<>> sweep(std::vector<std::uint64_t> ids) const;
   /// Removes some rows and entries of state of a view that is to be built again; true if those were
   /// the last. The transaction outlives the task.
   Task<Result<bool>> clear_some(storage::Transaction* transaction,
                                 std::shared_ptr<const RelationInfo> view) const;
 
-  /// With the rows of the relation.
+  /// With the rows of the relation. `unknown_relation` if it went meanwhile, and what it had.
   Task<Result<std::shared_ptr<const RelationInfo>>> load(std::uint64_t id,
                                                          RelationEntry entry) const;
 
@@ -100,6 +103,7 @@ class Catalog {
 
   Task<Result<EncodedRows>> open_rows(std::uint64_t id) const;
   Task<Result<FlowStateSpace>> open_state(std::uint64_t id) const;
+  Task<Result<>> check_there(std::uint64_t id, bool has_state) const;
   Task<Result<>> drop_spaces(std::uint64_t id, bool has_state) const;
 
   std::shared_ptr<storage::Store> store_;

@@ -36,13 +36,15 @@ Task<Result<>> follow(storage::Transaction& transaction, CatalogRef catalog, std
 }
 
 Task<Result<>> remove_relation(storage::Transaction& transaction, CatalogRef catalog,
-                               std::string name, bool is_view) {
+                               std::string name, bool is_view,
+                               std::shared_ptr<std::uint64_t> removed) {
   WEIR_CO_TRY(id, co_await catalog->find(transaction, name));
   WEIR_CO_TRY(entry, co_await catalog->read(transaction, id));
   if ((entry.kind == RelationKind::view) != is_view)
     co_return Error(Errc::not_a_table, "'" + name + "' is " + to_string(entry.kind));
   WEIR_CO_TRY_VOID(co_await check_unread(transaction, catalog, id, std::nullopt, "'" + name + "'"));
   catalog->remove(transaction, id, name, entry.kind);
+  *removed = id;
   if (entry.is_transactional()) co_return co_await follow(transaction, catalog, id, entry, false);
   co_return {};
 }

@@ -32,8 +32,9 @@ Task<Result<>> check_unread(storage::Transaction& transaction, CatalogRef catalo
 /// them knows by that, and who did not know meets a conflict.
 Task<Result<>> follow(storage::Transaction& transaction, CatalogRef catalog, std::uint64_t view,
                       RelationEntry view_entry, bool follows);
-/// A view, or anything else: `not_a_table` if it is the other.
+/// A view, or anything else: `not_a_table` if it is the other. `removed` is its number.
 Task<Result<>> remove_relation(storage::Transaction& transaction, CatalogRef catalog,
-                               std::string name, bool is_view);
+                               std::string name, bool is_view,
+                               std::shared_ptr<std::uint64_t> removed);
 
 }  // namespace weir::flow::view::internal

@@ -12,6 +12,7 @@
 
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/flow_board.hpp>
+#include <weir/flow/view/internal/piece_size.hpp>
 #include <weir/flow/view/internal/pool.hpp>
 #include <weir/flow/view/internal/progress.hpp>
 #include <weir/flow/view/internal/readers.hpp>
@@ -158,6 +159,7 @@ class Coordinator final
       TimePoint next_estimate = {};
       std::string estimated_after = {};  // rows behind this one
       std::uint64_t rows_since = 0;      // that were taken
+      PieceSize piece_size = {};
       /// Where it is in a table, as long as that stays as it is.
       struct Place {
         RelationRef table;
@@ -240,13 +242,14 @@ class Coordinator final
   void take_progress(const std::map<std::uint64_t, Progress>& progress);
 
   // Failing.
-  void note_outcomes(Cycle& cycle, const std::vector<FlowOutcome>& outcomes);
+  void note_outcomes(Cycle& cycle, std::vector<FlowOutcome>& outcomes);
   void fail(Cycle& cycle, std::uint64_t id, const Error& error);
   void fail_readers(Cycle& cycle, std::uint64_t relation, const Error& error);
   static std::string describe_input(const Cycle& cycle, std::uint64_t id, const Progress& failed);
   bool skip(Cycle& cycle, std::uint64_t id);
   void retry_later(std::uint64_t id, unsigned failures);
   Task<Result<>> try_again(std::uint64_t id);
+  Task<Result<>> fail_to_place(std::uint64_t id, const Error& error);
   Task<Result<>> quarantine(std::uint64_t id, std::string error);
   void hold_readers(Cycle& cycle, std::uint64_t id);
   LogCursor here() const;
@@ -279,6 +282,8 @@ class Coordinator final
                                           RelationRef table, std::size_t rows_max,
                                           Backfill* source);
   void leave_places(const Cycle& cycle);
+  void size_pieces(Cycle& cycle, std::vector<FlowOutcome>& outcomes);
+  bool shrink_pieces(const Cycle& cycle, std::uint64_t id, std::set<std::uint64_t>& again);
   Task<Result<>> estimate(std::uint64_t id, Progress progress, Piece piece);
   bool is_busy() const;
   bool can_take_rows(std::uint64_t id) const;

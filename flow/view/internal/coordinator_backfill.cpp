@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include <weir/flow/operator/errc.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/coordinator.hpp>
 #include <weir/runtime/blocking_pool.hpp>
@@ -64,7 +65,8 @@ Task<Result<bool>> Coordinator::advance_backfill() {
   const std::size_t rows_max = hurries ? share_step(filling) : options_.backfill_rows;
   for (const std::uint64_t id : filling) {
     if (cycle.holds(id)) continue;
-    const auto read = co_await read_chunk(tables, id, rows_max, &cycle);
+    const std::size_t rows = flows_.at(id).filling.piece_size.at_most(rows_max);
+    const auto read = co_await read_chunk(tables, id, rows, &cycle);
     if (!read) fail(cycle, id, read.error());
   }
   if (cycle.progress.empty()) {
@@ -161,6 +163,48 @@ Task<Result<data::ChangeBatch>> Coordinator::take_on(const storage::ReadTransact
   const bool stays = !source->is_done && unsettled_.size() <= places_max;
   if (stays) flows_.at(id).filling.place = std::move(place);
   co_return rows;
+}
+
+/// A piece that gave too much is no failure: it is taken again in halves, and with it whatever was
+/// made of it, which is as if it had not been run.
+void Coordinator::size_pieces(Cycle& cycle, std::vector<FlowOutcome>& outcomes) {
+  std::set<std::uint64_t> again;
+  for (const FlowOutcome& outcome : outcomes) {
+    const auto chunks = cycle.chunks.find(outcome.flow);
+    if (outcome.result && chunks != cycle.chunks.end()) {
+      flows_.at(outcome.flow).filling.piece_size.grow(chunks->second.front().batch.size());
+    } else if (!outcome.result && outcome.result.error() == operators::Errc::too_large) {
+      shrink_pieces(cycle, outcome.flow, again);
+    }
+  }
+  const std::set<std::uint64_t> shrunk = again;
+  for (const std::uint64_t id : shrunk)
+    visit_readers(readers_, id, [&](std::uint64_t reader) { return again.insert(reader).second; });
+  for (const std::uint64_t id : again) cycle.progress.erase(id);
+  for (FlowOutcome& outcome : outcomes)
+    if (again.contains(outcome.flow))
+      outcome.result = Error(weir::Errc::cancelled, "its rows are taken in smaller pieces");
+}
+
+/// That of a flow, or those that came to it from what it reads. False if none can be smaller.
+bool Coordinator::shrink_pieces(const Cycle& cycle, std::uint64_t id,
+                                std::set<std::uint64_t>& again) {
+  FlowEntry& flow = flows_.at(id);
+  if (again.contains(id)) return true;
+  const auto chunks = cycle.chunks.find(id);
+  if (chunks != cycle.chunks.end() &&
+      flow.filling.piece_size.shrink(chunks->second.front().batch.size())) {
+    // What was counted of it comes again.
+    flow.filling.pieces = 0;
+    flow.filling.rows_since = 0;
+    again.insert(id);
+    return true;
+  }
+  bool have_shrunk = false;
+  for (const SourceEntry& source : flow.definition->sources())
+    if (flows_.contains(source.relation))
+      have_shrunk |= shrink_pieces(cycle, source.relation, again);
+  return have_shrunk;
 }
 
 /// Of those whose table is changed, or who stay behind while it may be.

@@ -167,7 +167,8 @@ Task<Result<>> Coordinator::give_up(std::uint64_t id, std::string error) {
 
 Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
   FlowEntry& flow = flows_.at(id);
-  const auto placed = co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, is_new);
+  const auto placed =
+      co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, is_new).within(forever);
   flow.is_placed = placed.has_value();
   if (placed) {
     flow.traits = *placed;
@@ -177,7 +178,7 @@ Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
       flow.next_tick = is_new ? now() + *flow.traits.tick_period : now();
     arm_tick();
   } else {
-    co_return co_await quarantine(id, placed.error().message());
+    co_return co_await fail_to_place(id, placed.error());
   }
   co_return {};
 }

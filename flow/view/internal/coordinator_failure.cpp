@@ -32,7 +32,8 @@ Task<Result<>> Coordinator::recover() {
   co_return {};
 }
 
-void Coordinator::note_outcomes(Cycle& cycle, const std::vector<FlowOutcome>& outcomes) {
+void Coordinator::note_outcomes(Cycle& cycle, std::vector<FlowOutcome>& outcomes) {
+  if (cycle.work == FailedWork::rows) size_pieces(cycle, outcomes);
   for (const FlowOutcome& outcome : outcomes) {
     const Progress& known = flows_.at(outcome.flow).progress;
     if (outcome.result) {
@@ -115,20 +116,33 @@ Task<> Coordinator::on(RetryFlow retry) {
 /// it take the input that it failed with.
 Task<Result<>> Coordinator::try_again(std::uint64_t id) {
   FlowEntry& flow = flows_.at(id);
-  const auto placed = co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, false);
-  if (!placed && placed.error() == weir::Errc::timed_out) {
-    // Its worker is still busy with something else.
-    retry_later(id, std::max(flow.progress.failures, 1u));
-    co_return {};
-  }
+  const auto placed =
+      co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, false).within(forever);
   flow.is_placed = placed.has_value();
-  if (!placed) co_return co_await quarantine(id, placed.error().message());
+  if (!placed) co_return co_await fail_to_place(id, placed.error());
   flow.traits = *placed;
   flow.progress.phase = ViewPhase::catching_up;
   publish_with_readers(id);
   board_->publish();
   static_cast<void>(self().send<Wake>());
   co_return {};
+}
+
+/// One whose worker is still busy with something else is tried again, as after any failure.
+Task<Result<>> Coordinator::fail_to_place(std::uint64_t id, const Error& error) {
+  if (error != weir::Errc::timed_out) co_return co_await quarantine(id, error.message());
+  Cycle cycle{.position = position_};
+  Progress failed = flows_.at(id).progress;
+  ++failed.failures;
+  ++flows_.at(id).counts.failures;
+  failed.phase =
+      failed.failures >= options_.failures_max ? ViewPhase::quarantined : ViewPhase::failing;
+  if (failed.error.empty()) failed.error = "its worker does not answer: " + error.message();
+  if (!failed.behind) failed.behind = here();
+  if (failed.phase == ViewPhase::failing) retry_later(id, failed.failures);
+  cycle.progress.insert_or_assign(id, std::move(failed));
+  hold_readers(cycle, id);
+  co_return co_await commit_progress(std::move(cycle));
 }
 
 Task<Result<bool>> Coordinator::on(ResumeFlow resume) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <weir/flow/operator/operator_spec.hpp>
 #include <weir/flow/view/internal/catalog.hpp>
@@ -31,6 +33,10 @@ struct DatabaseCore {
 
 /// As `Database::relation`.
 Task<Result<Relation>> open_relation(std::shared_ptr<const DatabaseCore> core, std::string name);
+/// Drops what relations have left that were removed in a version, once the coordinator has seen
+/// that: nothing writes there any more, and nothing makes it again.
+Task<Result<>> sweep_removed(std::shared_ptr<DatabaseCore> core, std::vector<std::uint64_t> ids,
+                             storage::Version version);
 /// As `Database::fresh`.
 Task<Result<storage::Version>> wait_until_fresh(std::shared_ptr<DatabaseCore> core, Relation view,
                                                 storage::Version version);

@@ -111,7 +111,7 @@ class FlowBoard {
       const std::scoped_lock lock(mutex_);
       if (!stopped_.emplace(views, error).second) return false;
     }
-    changes_.close(error);
+    publish();
     return true;
   }
   std::optional<Error> stopped(ViewUpdate views) const {
@@ -123,11 +123,12 @@ class FlowBoard {
     const std::scoped_lock lock(mutex_);
     return position_;
   }
-  /// Waits until everything up to `version` has been dealt with.
+  /// Waits until the coordinator has dealt with everything up to `version`.
   Task<Result<>> reach(storage::Version version) {
     while (position() < version) {
       const std::uint64_t seen = changes_.published();
       if (position() >= version) break;
+      if (const auto reason = stopped(ViewUpdate::deferred)) co_return *reason;
       WEIR_CO_TRY_VOID(co_await changes_.wait_until(seen + 1));
     }
     co_return {};
@@ -138,7 +139,8 @@ class FlowBoard {
     position_ = position;
   }
 
-  /// Grows whenever something has changed here: publish after all else.
+  /// Grows whenever something has changed here, also when views have stopped: publish after all
+  /// else. Closed with the database.
   SequenceBarrier& changes() noexcept { return changes_; }
   void publish() noexcept { changes_.publish(changes_.published() + 1); }
 

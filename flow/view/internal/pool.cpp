@@ -7,14 +7,20 @@
 #include <weir/runtime/task_scope.hpp>
 
 namespace weir::flow::view::internal {
-namespace {
 
 /// What came of one worker's share; an outcome for each task if there was no answer.
-Task<> run_share(const Worker::Ref* worker, RunFlows share, Duration deadline,
-                 std::vector<FlowOutcome>* outcomes) {
+Task<> Pool::run_share(Place* place, RunFlows share, Duration deadline,
+                       std::vector<FlowOutcome>* outcomes) {
   std::vector<std::uint64_t> flows;
   for (const FlowTask& task : share.tasks) flows.push_back(task.flow);
-  auto reply = co_await worker->ask<RunFlows>(std::move(share)).within(deadline);
+  Result<std::vector<FlowOutcome>> reply(std::vector<FlowOutcome>{});
+  if (auto answers = co_await check_answers(place); answers) {
+    place->has_work = true;
+    reply = co_await place->worker.ask<RunFlows>(std::move(share)).within(deadline);
+    place->is_late = !reply && reply.error() == weir::Errc::timed_out;
+  } else {
+    reply = answers.error();
+  }
   if (reply) {
     for (FlowOutcome& outcome : *reply) outcomes->push_back(std::move(outcome));
   } else {
@@ -22,13 +28,20 @@ Task<> run_share(const Worker::Ref* worker, RunFlows share, Duration deadline,
   }
 }
 
-}  // namespace
+/// One that was late may be there again.
+Task<Result<>> Pool::check_answers(Place* place) {
+  if (!place->is_late) co_return {};
+  const auto answer = co_await place->worker.ask<Drain>().within(answer_time);
+  if (!answer) co_return answer.error();
+  place->is_late = false;
+  co_return {};
+}
 
 void Pool::on_start() {
   for (std::size_t number = 0; number < size_; ++number) {
-    workers_.push_back(spawn<Worker>(
+    places_.push_back({spawn<Worker>(
         {.name = "worker-" + std::to_string(number), .supervision = Supervision::restart()}, store_,
-        options_));
+        options_)});
   }
 }
 
@@ -40,8 +53,7 @@ Task<std::vector<FlowOutcome>> Pool::on(Submit cycle) {
   for (std::size_t number = 0; number < cycle.tasks.size(); ++number) {
     if (cycle.tasks[number].empty()) continue;
     ++batches;
-    scope.spawn(run_share(&workers_[number],
-                          RunFlows{cycle.changes, std::move(cycle.tasks[number])},
+    scope.spawn(run_share(&places_[number], RunFlows{cycle.changes, std::move(cycle.tasks[number])},
                           options_.cycle_deadline, &outcomes));
   }
   submitting.set({"flow.batches", batches});
@@ -50,20 +62,28 @@ Task<std::vector<FlowOutcome>> Pool::on(Submit cycle) {
   co_return outcomes;
 }
 
+/// Nobody waits for room in the mailbox of one that had nothing to do.
 Task<> Pool::on(EndCycle end) {
-  for (const auto& worker : workers_) static_cast<void>(co_await worker.deliver<EndCycle>(end));
+  for (Place& place : places_) {
+    if (std::exchange(place.has_work, false))
+      static_cast<void>(co_await place.worker.deliver<EndCycle>(end));
+  }
 }
 
 Task<Result<FlowTraits>> Pool::on(PlaceFlow place) {
-  co_return co_await workers_[place.worker].ask<AddFlow>(std::move(place.definition), place.is_new);
+  Place& at = places_[place.worker];
+  auto placed = co_await at.worker.ask<AddFlow>(std::move(place.definition), place.is_new)
+                    .within(answer_time);
+  at.is_late = !placed && placed.error() == weir::Errc::timed_out;
+  co_return placed;
 }
 
 Task<> Pool::on(DisplaceFlow displace) {
-  static_cast<void>(co_await workers_[displace.worker].deliver<RemoveFlow>(displace.flow));
+  static_cast<void>(co_await places_[displace.worker].worker.deliver<RemoveFlow>(displace.flow));
 }
 
 Task<bool> Pool::on(Drain) {
-  for (const auto& worker : workers_) static_cast<void>(co_await worker.ask<Drain>());
+  for (const Place& place : places_) static_cast<void>(co_await place.worker.ask<Drain>());
   co_return true;
 }
 

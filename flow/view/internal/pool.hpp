@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,9 @@
 
 namespace weir::flow::view::internal {
 
+/// How long a worker may take to answer what is nothing to do: no view moves meanwhile.
+inline constexpr Duration answer_time = std::chrono::seconds(1);
+
 /// One cycle for all workers.
 struct Submit {
   using Reply = std::vector<FlowOutcome>;
@@ -17,6 +21,7 @@ struct Submit {
   std::vector<std::vector<FlowTask>> tasks;  // for each worker
 };
 
+/// `timed_out` if the worker is busy with something else.
 struct PlaceFlow {
   using Reply = FlowTraits;
 
@@ -30,7 +35,8 @@ struct DisplaceFlow {
   std::uint64_t flow;
 };
 
-/// Fans a cycle out to the workers and brings together what they give.
+/// Fans a cycle out to the workers and brings together what they give. Nobody waits twice for one
+/// that has not answered in time: it is given nothing before it answers again.
 class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow, Drain> {
  public:
   Pool(const storage::Store* store, FlowOptions options, std::size_t workers)
@@ -47,7 +53,16 @@ class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow, Drain
   const storage::Store* store_;
   FlowOptions options_;
   std::size_t size_;
-  std::vector<Worker::Ref> workers_;
+  struct Place {
+    Worker::Ref worker;
+    bool is_late = false;   // it has not answered in time
+    bool has_work = false;  // in this cycle
+  };
+  static Task<> run_share(Place* place, RunFlows share, Duration deadline,
+                          std::vector<FlowOutcome>* outcomes);
+  static Task<Result<>> check_answers(Place* place);
+
+  std::vector<Place> places_;
 };
 
 }  // namespace weir::flow::view::internal

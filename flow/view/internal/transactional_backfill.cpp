@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <weir/flow/operator/errc.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/transactional_flows.hpp>
 #include <weir/runtime/actor_system.hpp>
@@ -13,6 +14,14 @@
 #include <weir/telemetry/telemetry.hpp>
 
 namespace weir::flow::view::internal {
+
+namespace {
+
+std::size_t piece_rows(const std::optional<FlowTask>& piece) {
+  return !piece || piece->chunks.empty() ? 0 : piece->chunks.front().batch.size();
+}
+
+}  // namespace
 
 void TransactionalFlows::advance_soon() {
   if (!std::exchange(is_advance_due_, true)) static_cast<void>(self().send<AdvanceViews>());
@@ -98,10 +107,15 @@ Task<Result<bool>> TransactionalFlows::fill_some(std::uint64_t id) {
   }
   if (progress == views_.at(id).progress) co_return false;
   Pass pass{.piece = std::move(piece)};
+  const std::size_t rows = piece_rows(pass.piece);
   if (auto ran = co_await run(&pass); !ran) {
-    WEIR_CO_TRY_VOID(co_await fail(*pass.failed, ran.error()));
+    // Taken again in halves, that is no failure.
+    const bool is_too_large = ran.error() == operators::Errc::too_large;
+    if (!is_too_large || !views_.at(id).piece_size.shrink(rows))
+      WEIR_CO_TRY_VOID(co_await fail(*pass.failed, ran.error()));
     co_return true;
   }
+  views_.at(id).piece_size.grow(rows);
   auto transaction = store_->begin();
   write(transaction, pass);
   put_progress(transaction, id, progress);
@@ -126,7 +140,8 @@ Task<Result<std::optional<FlowTask>>> TransactionalFlows::read_piece(std::uint64
     const auto index = static_cast<std::size_t>(at - progress->backfill.begin());
     WEIR_CO_TRY(relation, co_await source(views_.at(id).definition->sources()[index].relation));
     const auto reading = store_->read();
-    WEIR_CO_TRY(rows, co_await take_rows(&reading, relation, options_.backfill_rows, &*at));
+    const std::size_t rows_max = views_.at(id).piece_size.at_most(options_.backfill_rows);
+    WEIR_CO_TRY(rows, co_await take_rows(&reading, relation, rows_max, &*at));
     progress->rows_taken += rows.size();
     if (!rows.is_empty()) task.chunks.push_back({index, relation, std::move(rows)});
   }

@@ -12,6 +12,7 @@
 #include <weir/flow/view/internal/catalog.hpp>
 #include <weir/flow/view/internal/flow_board.hpp>
 #include <weir/flow/view/internal/flow_run.hpp>
+#include <weir/flow/view/internal/piece_size.hpp>
 #include <weir/flow/view/internal/progress.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/departure.hpp>
@@ -88,6 +89,7 @@ class TransactionalFlows final
     FlowDefinitionRef definition;
     Progress progress = {};
     ViewCounts counts = {};
+    PieceSize piece_size = {};
     std::unique_ptr<Flow> flow = {};  // none: it cannot be made, or is being wiped
     bool is_running() const noexcept {
       return flow && !progress.is_wiping &&

@@ -242,5 +242,24 @@ TEST(Join, NeedsNoNamesOfASideThatItOnlyLooksFor) {
             to_string(*orders));
 }
 
+TEST(Join, StopsBeforeItGivesMuchMoreThanItMay) {
+  constexpr int many = 100'000;
+  data::BatchBuilder builder(orders);
+  for (int id = 0; id < many; ++id) ASSERT_TRUE(builder.add({id, 7, id}));
+  const ChangeBatch batch = builder.finish();
+  for (const JoinKind kind : {JoinKind::inner, JoinKind::semi}) {
+    const Join spec({.on = {{"customer", "id"}}, .kind = kind, .right_prefix = "customer_"});
+    State state;
+    auto op = spec.make(std::vector<SchemaRef>{orders, customers}, {}).value();
+    op->open(state);
+    Output out(RowErrorPolicy::fail, false, 100'000);
+    ASSERT_TRUE(op->apply({0, batch}, out));
+    EXPECT_EQ(op->apply({1, customer(7, 1)}, out).error(), Errc::too_large);
+    std::size_t rows = 0;
+    for (const ChangeBatch& given : out.take()) rows += given.size();
+    EXPECT_LT(rows, static_cast<std::size_t>(many) / 2) << "of one row";
+  }
+}
+
 }  // namespace
 }  // namespace weir::flow::operators

@@ -311,5 +311,28 @@ TEST(Window, IsTheSameAfterItWasBytes) {
     EXPECT_FALSE(Plan::decode(bytes.substr(0, size))) << size;
 }
 
+TEST(Hopping, StopsBeforeItGivesMuchMoreThanItMay) {
+  constexpr int many = 20'000;
+  constexpr std::size_t windows = 100;
+  data::BatchBuilder builder(events);
+  for (int id = 0; id < many; ++id) ASSERT_TRUE(builder.add(event(id, id * 1s)));
+  auto op = hopping(col("at"), {.size = 100min, .hop = 1min})
+                .make(std::vector<data::SchemaRef>{events}, {})
+                .value();
+  const data::ChangeBatch batch = builder.finish();
+  Output out(RowErrorPolicy::fail, false, 1'000);
+  EXPECT_EQ(op->apply({0, batch}, out).error(), Errc::too_large);
+  std::size_t rows = 0;
+  for (const data::ChangeBatch& given : out.take()) rows += given.size();
+  EXPECT_LT(rows, many * windows / 2);
+  rows = 0;
+  Output all;
+  ASSERT_TRUE(op->apply({0, batch}, all));
+  const auto batches = all.take();
+  EXPECT_GT(batches.size(), 1u);
+  for (const data::ChangeBatch& given : batches) rows += given.size();
+  EXPECT_EQ(rows, many * windows);
+}
+
 }  // namespace
 }  // namespace weir::flow::operators::test

@@ -120,5 +120,33 @@ TEST_F(LongBackfillTest, GoesOnWhereItWasAfterACrashIfItIsTransactional) {
   expect_to_go_on(ViewUpdate::transactional);
 }
 
+/// Nobody is told of rows that a view is being made of, from wherever the subscription begins.
+TEST_F(LongBackfillTest, IsNoChangeForSubscribers) {
+  const Relation orders = run(database_->relation("orders")).value();
+  for (const ViewUpdate update : {ViewUpdate::deferred, ViewUpdate::transactional}) {
+    const Relation view = make_view(update);
+    half_way(view);
+    const storage::Version begun = store_->version();
+    Subscription now = database_->subscribe(view).value();
+    simulation_.run_steps(200);
+    EXPECT_FALSE(run(now.next_if_any()).value());
+    ASSERT_TRUE(run(database_->fresh(view, store_->version())));
+    EXPECT_FALSE(run(now.next_if_any()).value());
+    auto transaction = database_->begin();
+    ASSERT_TRUE(run(transaction.upsert(orders, {rows, "pears", 1})));
+    ASSERT_TRUE(run(transaction.commit()));
+    // That version is not kept any more.
+    Subscription later = database_->subscribe(view, {.after = begun}).value();
+    for (Subscription* subscription : {&now, &later})
+      EXPECT_EQ(to_string(run(subscription->next()).value().changes), "+1 (2000, 'pears', 1)\n");
+    Subscription last = database_->subscribe(view, {.after = now.seen()}).value();
+    transaction = database_->begin();
+    ASSERT_TRUE(run(transaction.remove(orders, {rows})));
+    ASSERT_TRUE(run(transaction.commit()));
+    EXPECT_EQ(to_string(run(last.next()).value().changes), "-1 (2000, 'pears', 1)\n");
+    ASSERT_TRUE(run(database_->drop_view("all")));
+  }
+}
+
 }  // namespace
 }  // namespace weir::flow::view

@@ -8,6 +8,7 @@
 
 #include <weir/flow/data/errc.hpp>
 #include <weir/flow/view/errc.hpp>
+#include <weir/flow/view/internal/catalog.hpp>
 #include <weir/runtime/actor_system.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/retry.hpp>
@@ -254,6 +255,35 @@ TEST_F(DatabaseTest, DropsWhatACrashLeftToBeDropped) {
   reopen();
   EXPECT_EQ(spaces_of("weir.flow.rows.").size(), 0u);
   EXPECT_EQ(spaces_of("weir.flow.state.").size(), 0u);
+}
+
+TEST_F(DatabaseTest, DropsNothingThatSomeoneElseIsAboutToDrop) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  const Relation all = run(database().create_view("all", from(orders))).value();
+  ASSERT_TRUE(run(database().create_table("other", orders_schema)));
+  ASSERT_TRUE(run(database().fresh(all, store().version())));
+  // As it is between the commit that drops a view and the cycle that knows of it.
+  auto dropped = run(store().open_state<std::uint64_t, bool>("weir.flow.dropped")).value();
+  auto transaction = store().begin();
+  transaction.put(dropped, all.id(), true);
+  ASSERT_TRUE(run(transaction.commit()));
+  ASSERT_TRUE(run(database().drop_table("other")));
+  const auto version = insert(orders, {{1, "apples", 1}});
+  const auto reached = run(database().fresh(all, version));
+  ASSERT_TRUE(reached) << reached.error().message();
+  EXPECT_EQ(rows_of(all), "+1 (1, 'apples', 1)\n");
+}
+
+TEST_F(DatabaseTest, DoesNotMakeAgainWhatWasDropped) {
+  const Relation orders = run(database().create_table("orders", orders_schema)).value();
+  {
+    const auto catalog = run(internal::Catalog::open(store().share())).value();
+    auto transaction = store().begin();
+    const auto entry = run(catalog.read(transaction, orders.id())).value();
+    ASSERT_TRUE(run(database().drop_table("orders")));
+    EXPECT_EQ(run(catalog.load(orders.id(), entry)).error(), Errc::unknown_relation);
+  }
+  EXPECT_EQ(spaces_of("weir.flow.rows.").size(), 0u);
 }
 
 TEST_F(DatabaseTest, RefusesStateOfAnEarlierLayout) {

@@ -7,6 +7,7 @@
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/flow/view/internal/replacement.hpp>
+#include <weir/runtime/task_scope.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/runtime/when_all.hpp>
 #include <weir/tests/flow/view/support/view_fixture.hpp>
@@ -160,6 +161,31 @@ TEST_F(SlowReplaceViewTest, IsRefusedIfAReaderIsMadeAnewMeanwhile) {
   EXPECT_EQ(run(database().relations()).value().size(), 4u);
   EXPECT_EQ(run(database().relation("last")).value().id(), anew->id());
   ASSERT_TRUE(run(database().replace_view("large", plan())));
+}
+
+Task<> replace(Database* database, operators::Plan plan, Result<>* outcome) {
+  const auto replaced = co_await database->replace_view("large", std::move(plan));
+  *outcome = replaced ? Result<>() : replaced.error();
+}
+
+/// Gives up when those who read the view have been copied.
+Task<Result<>> give_up_replacing(const storage::Store* store, Database* database,
+                                 operators::Plan plan) {
+  Result<> outcome;
+  TaskScope scope;
+  scope.spawn(replace(database, std::move(plan), &outcome));
+  WEIR_CO_TRY_VOID(co_await wait_for_copies(store, database));
+  scope.cancel_all();
+  co_await scope.join();
+  co_return outcome;
+}
+
+TEST_F(SlowReplaceViewTest, LeavesNothingBehindIfNobodyWaitsForIt) {
+  const std::size_t spaces = spaces_of("weir.flow.").size();
+  EXPECT_EQ(run(give_up_replacing(&store(), &database(), plan())).error(), weir::Errc::cancelled);
+  EXPECT_EQ(spaces_of("weir.flow.").size(), spaces);
+  EXPECT_TRUE(run(database().replace_view("large", plan())));
+  EXPECT_EQ(spaces_of("weir.flow.").size(), spaces);
 }
 
 TEST_F(ReplaceViewTest, IsNotForTransactionalViews) {

@@ -1,8 +1,11 @@
 // What a view does about an operator that gives rows which cannot be.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <weir/flow/operator/errc.hpp>
 #include <weir/flow/operator/operator_registry.hpp>
@@ -180,6 +183,26 @@ TEST_F(VerifyTest, RefusesToAppendMoreThanTheLimitInOneTransaction) {
   ASSERT_TRUE(run(transaction.commit()));
 }
 
+TEST_F(VerifyTest, CountsWhatGoesFromARingBufferAgainstTheLimit) {
+  reopen({.batch_bytes_max = 1'000});
+  const Relation lines =
+      run(database().create_ring_buffer("lines", make_schema({{"item", Kind::text, false}}), 2))
+          .value();
+  const std::string half(350, 'x');
+  const auto append = [&](int rows) {
+    auto transaction = database().begin();
+    for (; rows > 1; --rows) EXPECT_TRUE(run(transaction.append(lines, {half})));
+    const auto last = run(transaction.append(lines, {half}));
+    EXPECT_TRUE(run(transaction.commit()));
+    return last;
+  };
+  ASSERT_TRUE(append(2));
+  ASSERT_TRUE(append(1));
+  EXPECT_EQ(append(2).error(), Errc::too_large) << "two that come, and two that go";
+  // What was refused has changed nothing.
+  EXPECT_EQ(append(1).value(), 5u);
+}
+
 TEST_F(VerifyTest, FollowsWhatOnlyTogetherIsMoreThanTheLimit) {
   DatabaseOptions options{.library = {.operators = &registry_},
                           .batch_bytes_max = 1'000,
@@ -209,11 +232,71 @@ TEST_F(VerifyTest, RefusesAnOperatorThatMakesMoreThanTheLimit) {
       run(database().create_view("view", from(orders).join(from(orders), same))).value();
   std::vector<Row> rows;
   for (int id = 0; id < 12; ++id) rows.push_back({id, "x"});
+  // Not as rows that were there before it, which are taken bit by bit.
+  ASSERT_TRUE(run(database().fresh(view, store().version())));
   const auto reached = run(database().fresh(view, insert(orders, rows)));
   ASSERT_FALSE(reached);
   EXPECT_EQ(reached.error(), Errc::quarantined);
   EXPECT_NE(reached.error().message().find("too large: join: it gave"), std::string::npos)
       << reached.error().message();
+}
+
+/// All pairs of the rows of a table are more than the limit, those of one row are not.
+class PiecesTest : public VerifyTest {
+ protected:
+  static constexpr int rows = 40;
+
+  PiecesTest() {
+    reopen({.batch_bytes_max = 8'000,
+            .retry_backoff = std::chrono::milliseconds(1),
+            .failures_max = 1});
+    orders_ = run(database().create_table("orders", orders_schema)).value();
+    std::vector<Row> all;
+    for (int id = 0; id < rows; ++id) all.push_back({id, "x"});
+    insert(*orders_, all);
+  }
+  static operators::Plan pairs_of(const Relation& source) {
+    return from(source).join(from(source), {.on = {{"item", "item"}}, .right_prefix = "other_"});
+  }
+  void expect_all_pairs(const Relation& view) {
+    const auto reached = run(database().fresh(view, store().version()));
+    ASSERT_TRUE(reached) << reached.error().message();
+    const std::string text = rows_of(view);
+    EXPECT_EQ(std::ranges::count(text, '\n'), rows * rows);
+    EXPECT_EQ(database().status(view)->rows_taken, static_cast<std::uint64_t>(rows));
+    EXPECT_EQ(database().status(view)->failures, 0u);
+  }
+
+  std::optional<Relation> orders_;
+};
+
+TEST_F(PiecesTest, AreMadeSmallerUntilTheyFit) {
+  expect_all_pairs(run(database().create_view("pairs", pairs_of(*orders_))).value());
+}
+
+TEST_F(PiecesTest, AreMadeSmallerUntilTheyFitInTransactionalViews) {
+  expect_all_pairs(run(database().create_view("pairs", pairs_of(*orders_),
+                                              {.update = ViewUpdate::transactional}))
+                       .value());
+}
+
+TEST_F(PiecesTest, AreMadeSmallerUntilTheyFitWhoeverReadsTheView) {
+  const Relation all = run(database().create_view("all", from(*orders_))).value();
+  const Relation pairs = run(database().create_view("pairs", pairs_of(all))).value();
+  ASSERT_TRUE(run(database().fresh(pairs, store().version())));
+  // Each piece of the first comes to the second at once.
+  ASSERT_TRUE(run(database().rebuild(all)));
+  ASSERT_TRUE(run(database().fresh(pairs, store().version())));
+  const std::string text = rows_of(pairs);
+  EXPECT_EQ(std::ranges::count(text, '\n'), rows * rows);
+  EXPECT_EQ(database().status(pairs)->counts.failures, 0u);
+}
+
+TEST_F(PiecesTest, OfOneRowThatDoNotFitAreAFailure) {
+  reopen({.batch_bytes_max = 1'000, .failures_max = 1});
+  const Relation orders = run(database().relation("orders")).value();
+  const Relation view = run(database().create_view("pairs", pairs_of(orders))).value();
+  EXPECT_EQ(run(database().fresh(view, store().version())).error(), Errc::quarantined);
 }
 
 }  // namespace

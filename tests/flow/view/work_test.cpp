@@ -481,6 +481,15 @@ TEST_F(TurnsTest, AreNotForViewsThatWaitForThoseTheyRead) {
   EXPECT_EQ(run(scan.next(1'000)).value().size(), 100u);
 }
 
+TEST_F(WorkTest, ATableThatIsDroppedIsKnownToBeBeforeItsRowsGo) {
+  const Relation all = run(database_->create_view("all", from(make_table("orders")))).value();
+  settle(all);
+  make_table("other");
+  const storage::Version before = store_->version();
+  ASSERT_TRUE(run(database_->drop_table("other")));
+  EXPECT_GT(database_->status(all)->position, before);
+}
+
 /// Workers answer when nobody waits any more.
 class LateTest : public WorkTest {
  protected:

@@ -4,14 +4,18 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <variant>
+#include <vector>
 
 #include <weir/runtime/phase.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/storage/engine/simulated_disk.hpp>
 #include <weir/storage/errc.hpp>
+#include <weir/telemetry/telemetry.hpp>
 #include <weir/tests/server/support/gateway_fixture.hpp>
 #include <weir/tests/storage/support/temporary_directory.hpp>
 
@@ -68,8 +72,27 @@ TEST_F(Savepoints, AreRefusedWithoutTellingWhereTheStoreIs) {
   }
 }
 
+/// The texts of the lines that a system logs.
+struct LoggedTexts {
+  void add(const telemetry::LogRecord& record) {
+    const std::scoped_lock hold(mutex);
+    for (const auto& attribute : record.attributes)
+      if (const auto* text = std::get_if<std::string>(&attribute.value)) all += *text + "\n";
+  }
+  std::string read() {
+    const std::scoped_lock hold(mutex);
+    return all;
+  }
+
+  std::mutex mutex;
+  std::string all;
+};
+
 TEST(Readiness, IsLostWhenTheDiskFailsAndTheProcessIsStillWell) {
-  ActorSystem system;
+  LoggedTexts logged;
+  telemetry::Telemetry telemetry(
+      {}, {}, {[&logged](const telemetry::LogRecord& record) { logged.add(record); }});
+  ActorSystem system({.telemetry = &telemetry});
   const auto disk = std::make_shared<storage::engine::SimulatedDisk>();
   auto store = storage::Store::open(system, {.disk = disk}).value();
   auto database = system.run(flow::view::Database::open(&store)).value();
@@ -85,6 +108,7 @@ TEST(Readiness, IsLostWhenTheDiskFailsAndTheProcessIsStillWell) {
   EXPECT_EQ(reply.status, 503) << reply.body;
   EXPECT_EQ(text_of(reply, "code"), "storage_failed");
   EXPECT_EQ(reply.body.find("/var"), std::string::npos) << reply.body;
+  EXPECT_NE(logged.read().find("the cable is loose"), std::string::npos) << logged.read();
   EXPECT_EQ(get("/healthz").status, 200);
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t linger_bytes_max = std::size_t{1} << 20;
 
 Duration check_period(const Limits& limits) noexcept {
   const Duration shortest = std::min({limits.header_time, limits.body_time, limits.write_time,
-                                      limits.idle_time, limits.ping_time});
+                                      limits.idle_time, limits.snapshot_time, limits.ping_time});
   return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
 }
 

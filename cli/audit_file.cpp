@@ -51,8 +51,13 @@ AuditFile::AuditFile(int descriptor, std::filesystem::path path) noexcept
 AuditFile::~AuditFile() { ::close(descriptor_); }
 
 void AuditFile::write(const server::AuditRecord& record) {
-  const std::string line = print_line(record);
-  if (::write(descriptor_, line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;
+  std::string line = print_line(record);
+  // What is left of a line that did not fit stays one of its own.
+  const bool is_behind_rest = is_cut_off_.exchange(false);
+  if (is_behind_rest) line.insert(line.begin(), '\n');
+  const ssize_t written = ::write(descriptor_, line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) return;
+  if (written > 0 || is_behind_rest) is_cut_off_.store(true);
   if (has_failed_.exchange(true)) return;
   std::fprintf(stderr, "weir: %s: writes are not noted any more: %s\n", path_.c_str(),
                last_error().c_str());

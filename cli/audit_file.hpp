@@ -28,6 +28,7 @@ class AuditFile {
   const int descriptor_;
   const std::filesystem::path path_;
   std::atomic<bool> has_failed_{false};
+  std::atomic<bool> is_cut_off_{false};  // the last line
 };
 
 }  // namespace weir::cli

@@ -16,8 +16,11 @@ struct AuditRecord {
   std::string method;
   /// Path and query as they came.
   std::string target;
+  /// Zero if it was cut off before it was answered, as the gateway has stopped: what it asked for
+  /// may have been done nevertheless.
   int status = 0;
-  /// The code of the problem that was answered; empty if it succeeded.
+  /// The code of the problem that was answered; empty if it succeeded. `unknown_outcome` without a
+  /// status.
   std::string problem;
   /// Of the commit, if there was one.
   std::uint64_t version = 0;

@@ -27,6 +27,9 @@ struct Limits {
   Duration wait_time = std::chrono::seconds(60);
   /// What a subscriber may send in one message.
   std::size_t message_bytes_max = std::size_t{16} << 10;
+  /// Until a subscriber has taken the rows of its snapshot, and what came meanwhile: so long an old
+  /// version is held for it alone.
+  Duration snapshot_time = std::chrono::hours(1);
   /// A subscriber that has been silent for so long is asked whether it is there; one that does not
   /// answer in this time is not.
   Duration ping_time = std::chrono::seconds(30);

@@ -154,6 +154,8 @@ Task<Result<std::vector<SpaceInfo>>> Store::spaces() const {
   }(core_);
 }
 
+std::uint64_t Store::identity() const noexcept { return core_->identity; }
+
 Version Store::version() const noexcept { return core_->newest(); }
 
 Result<> Store::check_open() const {

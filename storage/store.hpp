@@ -65,6 +65,9 @@ class Store {
   /// What is in the catalog at the newest version.
   Task<Result<std::vector<SpaceInfo>>> spaces() const;
 
+  /// What tells it from all other stores: the same each time its directory is opened, another one
+  /// of what was restored from a backup of it. Versions of two identities are not to be compared.
+  std::uint64_t identity() const noexcept;
   /// The newest version that may be read.
   Version version() const noexcept;
   /// Why nothing more is committed, if so: it was closed, or a write or sync has failed. What is

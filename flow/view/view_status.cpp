@@ -8,7 +8,7 @@ const char* to_string(ViewPhase phase) noexcept {
     case ViewPhase::live: return "live";
     case ViewPhase::failing: return "failing";
     case ViewPhase::quarantined: return "quarantined";
-    case ViewPhase::catching_up: return "catching up";
+    case ViewPhase::catching_up: return "catching_up";
     case ViewPhase::waiting: return "waiting";
   }
   return "unknown";

@@ -8,32 +8,36 @@ import {Table} from './table.js';
 
 /** More are not of use, and take long to draw. */
 const shown = 500;
+/** Of more of them rates are known, so that those that rise are seen. */
+const asked = 2000;
 
 export class Actors {
   title = 'Actors';
   #rates = new Rates();
   #actors = [];
+  #found = 0;
+  #total = 0;
   #words = '';
   #said = h('p', {class: 'hint', role: 'status'});
   #filter = h('input', {type: 'search', id: 'actor-filter', placeholder: 'name, type or phase',
     oninput: (event) => {
-      this.#words = event.target.value.trim().toLowerCase();
-      this.#list();
+      this.#words = event.target.value.trim();
+      this.#ask();
     }});
   #table = new Table('Actors', [
     {title: 'Name', first: true, value: (actor) => actor.name, text: (actor) => actor.name || `#${actor.id}`},
     {title: 'Type', rest: true, wide: true, value: (actor) => typeName(actor.type), text: (actor) => typeName(actor.type)},
     {title: 'Phase', value: (actor) => actor.phase, cell: () => badge(''),
       show: (cell, actor) => setBadge(cell, actor.stopping ? 'stopping' : actor.phase)},
-    {title: 'For', numeric: true, rest: true, value: (actor) => (actor.phase ? actor.phase_seconds : null),
+    {title: 'For', order: 'phase_age', numeric: true, rest: true, value: (actor) => (actor.phase ? actor.phase_seconds : null),
       text: (actor) => (actor.phase ? duration(actor.phase_seconds) : '')},
-    {title: 'Mailbox', numeric: true, value: (actor) => actor.mailbox_depth, cell: () => h('span', {class: 'mailbox'}, h('meter'), h('span'), h('span', {class: 'room'})),
+    {title: 'Mailbox', order: 'mailbox', numeric: true, value: (actor) => actor.mailbox_depth, cell: () => h('span', {class: 'mailbox'}, h('meter'), h('span'), h('span', {class: 'room'})),
       show: (cell, actor) => this.#showMailbox(cell, actor)},
-    {title: 'Msgs/s', numeric: true, value: (actor) => this.#rates.of(actor.id), text: (actor) => rate(this.#rates.of(actor.id))},
-    {title: 'Messages', numeric: true, rest: true, value: (actor) => number(actor.messages_handled), text: (actor) => count(actor.messages_handled)},
-    {title: 'Restarts', numeric: true, rest: true, value: (actor) => actor.restarts, text: (actor) => count(actor.restarts)},
+    {title: 'Msgs/s', order: 'handled', numeric: true, value: (actor) => this.#rates.of(actor.id), text: (actor) => rate(this.#rates.of(actor.id))},
+    {title: 'Messages', order: 'handled', numeric: true, rest: true, value: (actor) => number(actor.messages_handled), text: (actor) => count(actor.messages_handled)},
+    {title: 'Restarts', order: 'restarts', numeric: true, rest: true, value: (actor) => actor.restarts, text: (actor) => count(actor.restarts)},
     {title: 'Last failure', rest: true, wide: true, value: (actor) => actor.last_failure, text: (actor) => actor.last_failure},
-  ], {key: (actor) => actor.id, sorted: {title: 'Msgs/s', falls: true}});
+  ], {key: (actor) => actor.id, sorted: {title: 'Msgs/s', falls: true}, most: shown, onSort: () => this.#ask()});
 
   constructor() {
     this.element = h('div', {}, panel('Living actors', {class: 'wide'},
@@ -42,20 +46,27 @@ export class Actors {
   }
 
   async load() {
-    this.#actors = (await get('/api/v1/actors')).actors;
-    this.#rates.take(performance.now() / 1000, this.#actors.map((actor) => [actor.id, actor.messages_handled]));
+    const query = new URLSearchParams({limit: asked, sort: this.#table.sortedBy.order ?? 'id'});
+    if (this.#words) query.set('contains', this.#words);
+    const {actors, found, total} = await get(`/api/v1/actors?${query}`);
+    [this.#actors, this.#found, this.#total] = [actors, number(found), number(total)];
+    this.#rates.take(performance.now() / 1000, actors.map((actor) => [actor.id, actor.messages_handled]));
   }
 
   show() {
-    this.#list();
+    const cut = this.#found > shown ? `, of which ${count(shown)} are listed` : '';
+    setText(this.#said, `${plural(this.#found, 'actor')} of ${count(this.#total)}${cut}`);
+    this.#table.show(this.#actors);
   }
 
-  #list() {
-    const text = (actor) => `${actor.name} ${actor.type} ${actor.phase} #${actor.id}`.toLowerCase();
-    const found = this.#actors.filter((actor) => text(actor).includes(this.#words));
-    const cut = found.length > shown ? `, of which ${count(shown)} are listed` : '';
-    setText(this.#said, `${plural(found.length, 'actor')} of ${count(this.#actors.length)}${cut}`);
-    this.#table.show(found.slice(0, shown));
+  /** Without waiting for the next time, which also tells what is wrong. */
+  async #ask() {
+    try {
+      await this.load();
+      this.show();
+    } catch {
+      // The next time is soon.
+    }
   }
 
   #showMailbox(cell, actor) {

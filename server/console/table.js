@@ -5,17 +5,22 @@ import {follow, h, setAttribute, setText} from './dom.js';
 /**
  * Columns have `title`, `value(item)` to sort by, `text(item)` or `cell` and `show(cell, item)`, and
  * maybe `numeric`, `rest` (left out where there is little room) and `first` (the name of the row).
+ * Of more than `most` rows the first of their order are drawn; `onSort` is told of another order.
  */
 export class Table {
   #columns;
+  #most;
+  #onSort;
   #key;
   #sorted = null;
   #head;
   #body = h('tbody');
   #items = [];
 
-  constructor(caption, columns, {key, sorted = null}) {
+  constructor(caption, columns, {key, sorted = null, most = Infinity, onSort = () => {}}) {
     this.#columns = columns;
+    this.#most = most;
+    this.#onSort = onSort;
     this.#key = key;
     this.#sorted = sorted;
     this.#head = h('tr', {}, ...columns.map((column) => this.#makeHead(column)));
@@ -28,10 +33,15 @@ export class Table {
     return this.#body.children.length;
   }
 
+  /** The column by which it is sorted. */
+  get sortedBy() {
+    return this.#columns.find((column) => column.title === this.#sorted?.title);
+  }
+
   show(items) {
     this.#items = items;
     const sorted = this.#sorted ? [...items].sort((a, b) => this.#compare(a, b)) : items;
-    follow(this.#body, sorted, this.#key, () => this.#makeRow(), (row, item) => this.#updateRow(row, item));
+    follow(this.#body, sorted.slice(0, this.#most), this.#key, () => this.#makeRow(), (row, item) => this.#updateRow(row, item));
   }
 
   #classOf(column) {
@@ -70,6 +80,7 @@ export class Table {
     this.#sorted = {title, falls};
     this.#showOrder();
     this.show(this.#items);
+    this.#onSort();
   }
 
   #showOrder() {

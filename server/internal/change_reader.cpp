@@ -11,7 +11,6 @@
 namespace weir::server::internal {
 
 namespace data = flow::data;
-namespace view = flow::view;
 
 namespace {
 
@@ -20,7 +19,9 @@ constexpr std::size_t message_bytes_about = std::size_t{32} << 10;
 /// What subscribers hold while they send it.
 constexpr std::size_t chunk_bytes_about = std::size_t{32} << 10;
 
-constexpr std::string_view resume_prefix = "w1";
+constexpr std::string_view resume_prefix = "w2";
+/// `w1.<id>.<version>`: such a token does not tell of which store it is.
+constexpr std::string_view storeless_prefix = "w1.";
 
 /// Rows from `first` on until there are enough; gives the one behind them.
 std::size_t write_rows(JsonWriter& json, const std::string& text, const data::ChangeBatch& batch,
@@ -43,15 +44,18 @@ void write_weights(JsonWriter& json, const data::ChangeBatch& batch, std::size_t
   json.end_array();
 }
 
-void write_resume_token(JsonWriter& json, const view::Relation& relation,
-                        storage::Version version) {
-  json.key("token").text(print_resume_token(relation, version));
+void write_resume_token(JsonWriter& json, const Followed& followed, storage::Version version) {
+  json.key("token").text(print_resume_token(followed, version));
 }
 
 Problem no_resume_token(std::string_view token) {
   return {.status = 400,
           .code = "malformed_resume_token",
           .detail = "'" + std::string(token) + "' is no token of a subscription"};
+}
+
+Problem foreign_resume_token(std::string detail) {
+  return {.status = 409, .code = "foreign_resume_token", .detail = std::move(detail)};
 }
 
 /// A number up to a point or the end; both are taken off.
@@ -102,7 +106,7 @@ void ChangeReader::append_part(Chunk& chunk) {
   write_weights(json, changes, first, next_row_);
   const bool is_done = next_row_ == changes.size();
   json.key("done").boolean(is_done);
-  if (is_done) write_resume_token(json, relation_, changes.version);
+  if (is_done) write_resume_token(json, followed_, changes.version);
   json.end_object();
   append_frame(chunk.frames, Opcode::text, text_);
   chunk.messages.push_back({.position = {changes.version, is_done ? Position::whole : next_part_},
@@ -119,16 +123,16 @@ std::size_t print_snapshot_page(std::string& text, const SnapshotPage& page) {
   if (batch.schema()->primary_key().empty()) write_weights(json, batch, page.first_row, next);
   const bool is_done = page.ends_with_rows && next == batch.size();
   json.key("done").boolean(is_done);
-  if (is_done) write_resume_token(json, *page.relation, page.version);
+  if (is_done) write_resume_token(json, *page.followed, page.version);
   json.end_object();
   return next;
 }
 
-std::string print_position(const view::Relation& relation, storage::Version version) {
+std::string print_position(const Followed& followed, storage::Version version) {
   std::string text;
   JsonWriter json(&text);
   json.begin_object().key("type").text("position").key("version").number(version.number);
-  write_resume_token(json, relation, version);
+  write_resume_token(json, followed, version);
   json.end_object();
   return text;
 }
@@ -141,29 +145,37 @@ std::string print_end(std::string_view code, std::string_view detail) {
   return text;
 }
 
-std::string print_resume_token(const view::Relation& relation, storage::Version version) {
-  return std::string(resume_prefix) + '.' + std::to_string(relation.id()) + '.' +
-         to_string(version);
+std::string print_resume_token(const Followed& followed, storage::Version version) {
+  return std::string(resume_prefix) + '.' + std::to_string(followed.store) + '.' +
+         std::to_string(followed.relation.id()) + '.' + to_string(version);
 }
 
-Outcome<storage::Version> parse_resume_token(const view::Relation& relation,
-                                             std::string_view token) {
+Outcome<storage::Version> parse_resume_token(const Followed& followed, std::string_view token) {
   std::string_view rest = token;
+  if (rest.starts_with(storeless_prefix)) {
+    return foreign_resume_token(
+        "the token is of an older server, which did not say of which store"
+        " it is: begin again with a snapshot");
+  }
   if (!rest.starts_with(resume_prefix)) return no_resume_token(token);
   rest.remove_prefix(resume_prefix.size());
   if (!rest.starts_with('.')) return no_resume_token(token);
   rest.remove_prefix(1);
+  const auto store = take_number(rest);
   const auto id = take_number(rest);
   const auto version = take_number(rest);
-  if (!id || !version || !rest.empty() ||
-      token !=
-          std::string(resume_prefix) + '.' + std::to_string(*id) + '.' + std::to_string(*version))
+  if (!store || !id || !version || !rest.empty() ||
+      token != std::string(resume_prefix) + '.' + std::to_string(*store) + '.' +
+                   std::to_string(*id) + '.' + std::to_string(*version))
     return no_resume_token(token);
-  if (*id != relation.id()) {
-    return Problem{.status = 409,
-                   .code = "foreign_resume_token",
-                   .detail = "the token is of another table or view than '" + relation.name() +
-                             "', or of one that is gone"};
+  if (*store != followed.store) {
+    return foreign_resume_token(
+        "the token is of another store, or of this one before it was"
+        " restored: begin again with a snapshot");
+  }
+  if (*id != followed.relation.id()) {
+    return foreign_resume_token("the token is of another table or view than '" +
+                                followed.relation.name() + "', or of one that is gone");
   }
   return storage::Version{*version};
 }

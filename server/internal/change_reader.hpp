@@ -49,11 +49,18 @@ struct Chunk {
 };
 using ChunkRef = std::shared_ptr<const Chunk>;
 
+/// What a subscriber follows. Versions are those of one store: after another one was put in its
+/// place, as one that was restored, they mean something else.
+struct Followed {
+  std::uint64_t store;  // its identity
+  flow::view::Relation relation;
+};
+
 /// Makes messages of what commits do to a table or view. Confined to one actor.
 class ChangeReader {
  public:
-  ChangeReader(const flow::view::Relation& relation, flow::view::Subscription subscription)
-      : relation_(relation), subscription_(std::move(subscription)) {}
+  ChangeReader(Followed followed, flow::view::Subscription subscription)
+      : followed_(std::move(followed)), subscription_(std::move(subscription)) {}
 
   /// What is in the log already, up to a limit; without messages if there is nothing. Errors are
   /// those of `Subscription`, behind the messages before them.
@@ -64,7 +71,7 @@ class ChangeReader {
  private:
   void append_part(Chunk& chunk);
 
-  const flow::view::Relation relation_;
+  const Followed followed_;
   flow::view::Subscription subscription_;
   std::optional<flow::view::Delta> delta_ = {};  // with rows that are not in a message yet
   std::size_t next_row_ = 0;
@@ -75,7 +82,7 @@ class ChangeReader {
 /// Some rows of a table or view as of one version, as the text of a message. The last one has the
 /// token to go on from.
 struct SnapshotPage {
-  const flow::view::Relation* relation;
+  const Followed* followed;
   storage::Version version;
   const flow::data::ChangeBatch* rows;
   std::size_t first_row = 0;
@@ -84,13 +91,14 @@ struct SnapshotPage {
 /// Gives the row that the next page begins with.
 std::size_t print_snapshot_page(std::string& text, const SnapshotPage& page);
 /// Where a subscriber is that has got nothing else.
-std::string print_position(const flow::view::Relation& relation, storage::Version version);
+std::string print_position(const Followed& followed, storage::Version version);
 std::string print_end(std::string_view code, std::string_view detail);
 
-/// Where a subscriber of a relation goes on after a version, as it keeps it.
-std::string print_resume_token(const flow::view::Relation& relation, storage::Version version);
-/// `malformed_resume_token`, or `foreign_resume_token` if it is of another table or view.
-Outcome<storage::Version> parse_resume_token(const flow::view::Relation& relation,
-                                             std::string_view token);
+/// Where a subscriber goes on after a version, as it keeps it:
+///
+///     w2.<identity of the store>.<id of the table or view>.<version>
+std::string print_resume_token(const Followed& followed, storage::Version version);
+/// `malformed_resume_token`, or `foreign_resume_token` if it is of another store, table or view.
+Outcome<storage::Version> parse_resume_token(const Followed& followed, std::string_view token);
 
 }  // namespace weir::server::internal

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include <weir/runtime/check.hpp>
 #include <weir/runtime/span.hpp>
 #include <weir/server/internal/tracing.hpp>
 #include <weir/telemetry/telemetry.hpp>
@@ -19,17 +20,63 @@ constexpr std::size_t read_bytes_max = std::size_t{64} << 10;
 /// Answers to requests that came together wait for each other up to here.
 constexpr std::size_t output_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t kept_output_bytes = 4096;
-/// After the last answer: who is still sending must be heard, or its system throws the answer away.
-constexpr Duration linger_time = std::chrono::seconds(2);
+constexpr std::size_t linger_bytes_at_once = std::size_t{16} << 10;
 constexpr std::size_t linger_bytes_max = std::size_t{1} << 20;
 
 Duration check_period(const Limits& limits) noexcept {
   const Duration shortest = std::min({limits.header_time, limits.body_time, limits.write_time,
-                                      limits.idle_time, limits.ping_time});
+                                      limits.idle_time, limits.snapshot_time, limits.ping_time});
   return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
 }
 
+/// Tells of a request once: what was answered, or that nobody knows what came of it as whoever was
+/// at it has been cut off.
+class Telling {
+ public:
+  struct Of {
+    const GatewayCore* core;
+    const Request* request;
+    const Dispatch* dispatch;
+    const Stream* stream;
+    TimePoint begun;
+  };
+
+  explicit Telling(Of of) noexcept : of_(of) {}
+  ~Telling() {
+    if (is_told_) return;
+    Response unknown;
+    unknown.status = 0;
+    unknown.problem_code = "unknown_outcome";
+    tell(unknown, of_.core->system().now());
+  }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+
+  void tell(const Response& response, TimePoint time) {
+    is_told_ = true;
+    internal::tell(*of_.core, {.request = of_.request,
+                               .route = of_.dispatch->route(),
+                               .caller = &of_.dispatch->caller(),
+                               .response = &response,
+                               .stream = of_.stream,
+                               .taken = time - of_.begun});
+  }
+
+ private:
+  const Of of_;
+  bool is_told_ = false;
+};
+
 }  // namespace
+
+Task<> hear_out(Stream* stream) {
+  std::string input(linger_bytes_at_once, '\0');
+  for (std::size_t heard = 0; heard < linger_bytes_max;) {
+    auto count = co_await stream->read(input.data(), input.size());
+    if (!count) co_return;
+    heard += *count;
+  }
+}
 
 Connection::Connection(std::shared_ptr<GatewayCore> core, std::shared_ptr<Stream> stream)
     : core_(std::move(core)),
@@ -79,6 +126,7 @@ Task<> Connection::serve() {
 
 Task<bool> Connection::read_request() {
   parser_.reset();
+  checked_.reset();
   waiting_ = Waiting::nothing;
   for (;;) {
     parse();
@@ -88,6 +136,10 @@ Task<bool> Connection::read_request() {
       is_unheard_ = true;
       co_return false;
     }
+    if (is_refused()) {
+      is_unheard_ = true;
+      co_return true;
+    }
     if (parser_.takes_continue()) output_ += "HTTP/1.1 100 Continue\r\n\r\n";
     if (!co_await flush()) co_return false;
     limit_time();
@@ -96,6 +148,12 @@ Task<bool> Connection::read_request() {
     refuse_late_request();
     co_return false;
   }
+}
+
+bool Connection::is_refused() {
+  if (!parser_.has_header() || checked_ == parser_.request().has_body) return false;
+  checked_ = parser_.request().has_body;
+  return Dispatch(core_.get(), &parser_.request(), drain_.token()).prepare().has_value();
 }
 
 void Connection::parse() {
@@ -154,20 +212,19 @@ Task<bool> Connection::answer() {
   deadline_ = TimePoint::max();
   const Request& request = parser_.request();
   Dispatch dispatch(core_.get(), &request, drain_.token());
-  const TimePoint begun = now();
+  Telling telling({.core = core_.get(),
+                   .request = &request,
+                   .dispatch = &dispatch,
+                   .stream = stream_.get(),
+                   .begun = now()});
   const Response response = co_await respond(&dispatch);
-  const bool keeps_alive = request.keeps_alive && !drain_.is_cancelled();
+  const bool keeps_alive = request.keeps_alive && parser_.is_done() && !drain_.is_cancelled();
   append_response(output_, response,
                   {.is_head = request.method() == "HEAD",
                    .is_http_1_0 = request.is_http_1_0,
                    .keeps_alive = keeps_alive,
                    .date = date()});
-  tell(*core_, {.request = &request,
-                .route = dispatch.route(),
-                .caller = &dispatch.caller(),
-                .response = &response,
-                .stream = stream_.get(),
-                .taken = now() - begun});
+  telling.tell(response, now());
   if (response.subscription) {
     co_await serve_subscriber(response.subscription);
     co_return false;
@@ -210,6 +267,7 @@ Task<Response> Connection::respond(Dispatch* dispatch) {
     if (auto prepared = dispatch->prepare()) {
       response = *std::move(prepared);
     } else {
+      check(parser_.is_done(), "what lacks a part of its body is refused");
       const bool waits = dispatch->route()->waits;
       // What was asked before is not to wait for what comes later.
       if (waits) static_cast<void>(co_await flush());
@@ -223,6 +281,7 @@ Task<Response> Connection::respond(Dispatch* dispatch) {
                        .detail = "the server could not do it; its log says why"};
   }
   add_trace_headers(response);
+  if (!response.cause.empty()) log_failure(*core_, request, response.cause);
   co_return response;
 }
 
@@ -260,12 +319,7 @@ Task<> Connection::hang_up() {
   waiting_ = Waiting::other;
   set_deadline(linger_time);
   if (!co_await stream_->finish() || !is_unheard_) co_return;
-  input_.resize(read_bytes_max);
-  for (std::size_t heard = 0; heard < linger_bytes_max;) {
-    auto count = co_await stream_->read(input_.data(), input_.size());
-    if (!count) co_return;
-    heard += *count;
-  }
+  co_await hear_out(stream_.get());
 }
 
 std::string_view Connection::date() {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <weir/runtime/actor.hpp>
@@ -12,6 +13,12 @@
 #include <weir/server/internal/subscriber.hpp>
 
 namespace weir::server::internal {
+
+/// How long whoever is hung up on is heard.
+inline constexpr Duration linger_time = std::chrono::seconds(2);
+/// After the last answer: who is still sending must be heard, or its system throws the answer away.
+/// Until it ends, or has sent more than anybody means to.
+Task<> hear_out(Stream* stream);
 
 /// Time to see whether the client takes too long.
 struct CheckTime {};
@@ -25,6 +32,9 @@ struct Drain {
 ///     open ──> read_request ──> answer ──┐   answers of requests that came together leave together
 ///                  ^        <────────────┘
 ///                  └── a failure, the end, a time that is over ──> hang_up
+///
+/// A request that is refused whatever its body is, is answered when its header is there: nothing is
+/// kept for who may not send it.
 ///
 /// A request may make it a WebSocket: then it is a `Subscriber`'s to its end.
 ///
@@ -43,6 +53,8 @@ class Connection final : public Actor<CheckTime, Drain, News> {
   Task<> serve();
   /// False if there is none: the client has gone, is too slow, or makes no sense.
   Task<bool> read_request();
+  /// Whether what is there of a request is enough to refuse it.
+  bool is_refused();
   /// The next bytes of a request, or of one to come.
   Task<bool> read_some();
   /// What to say to who did not send its request in time; nothing to who sent none.
@@ -81,7 +93,8 @@ class Connection final : public Actor<CheckTime, Drain, News> {
   Waiting waiting_ = Waiting::nothing;
   TimePoint deadline_ = TimePoint::max();
   bool is_late_ = false;
-  bool is_unheard_ = false;  // more may come of a request that was refused
+  std::optional<bool> checked_;  // what `is_refused` has seen: a header, and perhaps a body
+  bool is_unheard_ = false;      // more may come of a request that was refused
   CancellationSource drain_;
   std::int64_t date_second_ = -1;
   std::string date_;

@@ -143,9 +143,10 @@ Result<Seat> Feeds::join(const std::shared_ptr<GatewayCore>& core,
   if (!subscription) return std::move(subscription).error();
   auto feed = std::make_shared<Feed>(Position{pin.version()});
   ++begun_;
+  ChangeReader reader({.store = core->store->identity(), .relation = relation},
+                      *std::move(subscription));
   auto feeder = core->system().spawn<Feeder>(SpawnOptions{.name = "feeder"}, core, feed,
-                                             ChangeReader(relation, *std::move(subscription)),
-                                             std::move(pin));
+                                             std::move(reader), std::move(pin));
   entries_.push_back({.feed = feed, .relation = relation, .feeder = feeder, .seats = 1});
   return Seat(this, std::move(feed));
 }

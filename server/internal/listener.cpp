@@ -11,6 +11,10 @@ namespace {
 constexpr Duration accept_pause = std::chrono::milliseconds(20);
 constexpr std::size_t refused_max = 64;
 
+Task<> cancel_after(Duration time, Stream* stream) {
+  if (co_await sleep_for(time)) stream->cancel();
+}
+
 }  // namespace
 
 Listener::Listener(std::shared_ptr<GatewayCore> core)
@@ -34,7 +38,7 @@ void Listener::serve(std::shared_ptr<Stream> stream) {
   auto pass = gate_.enter();
   if (!pass) return;
   if (open_.size() >= core_->options.limits.connections_max) {
-    if (tasks_.running() <= refused_max) tasks_.spawn(refuse(std::move(stream)));
+    if (tasks_.running() <= refused_max) tasks_.spawn(refuse(core_, std::move(stream)));
     return;
   }
   auto connection = spawn<Connection>(SpawnOptions{.name = "connection"}, core_, std::move(stream));
@@ -42,14 +46,22 @@ void Listener::serve(std::shared_ptr<Stream> stream) {
   open_.emplace(id, Open{std::move(connection), *std::move(pass)});
 }
 
-Task<> Listener::refuse(std::shared_ptr<Stream> stream) {
-  std::string answer;
+Task<> Listener::refuse(std::shared_ptr<GatewayCore> core, std::shared_ptr<Stream> stream) {
+  TaskScope watch;
+  watch.spawn(cancel_after(linger_time, stream.get()));
   const Problem problem{.status = 503,
                         .code = "too_many_connections",
-                        .detail = "there are as many connections as there may be"};
-  append_response(answer, problem, {.keeps_alive = false, .date = print_http_date(0)});
-  static_cast<void>(co_await stream->write(answer));
-  static_cast<void>(co_await stream->finish());
+                        .detail = "there are at most " +
+                                  std::to_string(core->options.limits.connections_max) +
+                                  " connections at once: try again later"};
+  const auto time = std::chrono::floor<std::chrono::seconds>(core->store->time());
+  std::string answer;
+  append_response(answer, problem,
+                  {.keeps_alive = false, .date = print_http_date(time.time_since_epoch().count())});
+  if (co_await stream->open() && co_await stream->write(answer) && co_await stream->finish())
+    co_await hear_out(stream.get());
+  watch.cancel_all();
+  co_await watch.join();
   stream->close();
 }
 

@@ -36,7 +36,7 @@ class Listener final : public Actor<Shutdown, DrainOver, ChildStopped> {
   Task<> accept();
   void serve(std::shared_ptr<Stream> stream);
   /// More than `connections_max`: is told so, if it listens.
-  static Task<> refuse(std::shared_ptr<Stream> stream);
+  static Task<> refuse(std::shared_ptr<GatewayCore> core, std::shared_ptr<Stream> stream);
 
   const Departure departure_;
   const std::shared_ptr<GatewayCore> core_;

@@ -49,6 +49,7 @@ class Request {
     text_.clear();
     fields_.clear();
     body.clear();
+    has_body = false;
   }
   void set_line(std::string_view method, std::string_view target) {
     method_ = add(method);
@@ -58,6 +59,7 @@ class Request {
   void add_header(std::string_view name, std::string_view value);
 
   std::string body;
+  bool has_body = false;  // or will have, as its header says
   bool is_http_1_0 = false;
   bool keeps_alive = true;
 
@@ -106,7 +108,8 @@ struct Response {
       : status(problem.status),
         type("application/problem+json"),
         body(print_problem(problem)),
-        problem_code(problem.code) {}
+        problem_code(problem.code),
+        cause(problem.cause) {}
   Response(const Error& error) : Response(problem_of(error)) {}
   static Response json(std::string body) {
     Response response;
@@ -118,6 +121,7 @@ struct Response {
   std::string_view type = json_type;  // of constants
   std::string body = {};
   std::string problem_code = {};
+  std::string cause = {};  // of the problem, for the log
   /// What is answered depends on the moment and the caller, unless somebody says otherwise.
   std::string_view cache = "no-store";                                 // of constants
   std::vector<std::pair<std::string_view, std::string>> headers = {};  // names of constants

@@ -154,6 +154,18 @@ constexpr std::array phrases = std::to_array<std::pair<int, std::string_view>>({
     {507, "Insufficient Storage"},
 });
 
+/// What is wrong inside is nobody's business outside: details may have the names of files, or where
+/// a database is. Empty where they tell the caller what to do.
+std::string_view detail_for_all(const Problem& problem) noexcept {
+  if (problem.code == "unavailable")
+    return "the database of the workflows is not to be reached: try again later";
+  if (problem.code == "retry_exhausted")
+    return "others were in the way each time it was tried: try again later";
+  const bool is_ours =
+      problem.status == 500 || problem.code == "storage_failed" || problem.code == "no_space";
+  return is_ours ? "the server could not do it; its log says why" : "";
+}
+
 }  // namespace
 
 std::string_view phrase_of(int status) noexcept {
@@ -164,12 +176,14 @@ std::string_view phrase_of(int status) noexcept {
 
 Problem problem_of(const Error& error) {
   const auto [status, code] = known(error.code());
-  // What is wrong inside is nobody's business outside: details may have the names of files.
-  const bool is_ours = status == 500 || std::string_view(code) == "storage_failed" ||
-                       std::string_view(code) == "no_space";
-  return {.status = status,
-          .code = code,
-          .detail = is_ours ? "the server could not do it; its log says why" : error.message()};
+  Problem problem{.status = status, .code = code};
+  if (const std::string_view detail = detail_for_all(problem); !detail.empty()) {
+    problem.detail = detail;
+    problem.cause = error.message();
+  } else {
+    problem.detail = error.message();
+  }
+  return problem;
 }
 
 std::string print_problem(const Problem& problem) {

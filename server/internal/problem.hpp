@@ -20,6 +20,8 @@ struct Problem {
   /// The place in a JSON body: of a value that was refused, or where it is no JSON.
   std::optional<std::string> pointer = {};
   std::optional<std::size_t> offset = {};
+  /// What it says inside, where `detail` must not: for the log.
+  std::string cause = {};
 };
 
 /// What an error of the layers below says to a caller: nothing about files, for instance.

@@ -47,7 +47,11 @@ Task<> RelationCache::catch_up() {
   storage::Version seen;
   {
     const std::scoped_lock hold(mutex_);
-    if (known_.empty()) seen_ = std::max(seen_, newest);
+    if (known_.empty() && seen_ < newest) {
+      // Nobody looks at what came meanwhile, and it may be about what is being opened.
+      seen_ = newest;
+      ++forgotten_;
+    }
     if (seen_ >= newest) co_return;
     seen = seen_;
   }

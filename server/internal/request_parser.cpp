@@ -39,8 +39,11 @@ class RequestParser::Parser final : public http::basic_parser<true> {
     request_.add_header(to_std(name), to_std(value));
   }
   void on_header_impl(BeastError&) override { request_.keeps_alive = keep_alive(); }
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, BeastError&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>& length, BeastError&) override {
+    request_.has_body = length && *length > 0;
+  }
   std::size_t on_body_impl(StringView body, BeastError&) override {
+    request_.has_body = request_.has_body || !body.empty();
     request_.body.append(body.data(), body.size());
     return body.size();
   }

@@ -184,7 +184,7 @@ std::optional<Response> Dispatch::check_form() const {
     }
   }
   if (route.request.empty()) {
-    if (call_.request->body.empty()) return std::nullopt;
+    if (!call_.request->has_body) return std::nullopt;
     return Problem{.status = 400, .code = "unexpected_body", .detail = "this takes no body"};
   }
   if (is_json(call_.request->header("content-type"))) return std::nullopt;

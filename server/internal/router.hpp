@@ -51,7 +51,8 @@ class Dispatch {
       : call_{.core = core, .request = request, .drain = std::move(drain)} {}
 
   /// Everything that can be said without asking anybody: which route it is, whether the caller may,
-  /// whether the request has the right form. An answer means that it is over.
+  /// whether the request has the right form. An answer means that it is over. The body need not be
+  /// there yet: what is said without it is said with it.
   std::optional<Response> prepare();
   /// If `prepare` gave none.
   Task<Response> run() { return call_.route->handle(&call_); }

@@ -47,7 +47,14 @@ Log = {
     version! @Integer, time! string:date-time, origin! string, trace! string?, spaces! [object]
   }]
 }
-Actors = {actors! [{id! any, type! any, name! any, phase! any, mailbox_depth! any}]}
+Actors = {
+  actors! [{
+    id! @Integer, parent! @Integer, type! string, name! string, phase! string,
+    phase_seconds! number, mailbox_depth! @Integer, mailbox_capacity! @Integer,
+    messages_handled! @Integer, restarts! @Integer, last_failure! string, stopping! boolean
+  }],
+  found! @Integer 'that have what was asked for, also beyond the limit', total! @Integer
+}
 Overview = {
   name! string, time! string:date-time, uptime_seconds! number, version! @Integer,
   commits! @Integer, rows_changed! @Integer, lag_versions! @Integer,

@@ -50,7 +50,8 @@ Outcome<std::optional<storage::Version>> resume_of(const Call* call, const Relat
   const std::string* token = call->query("resume");
   if (!token) return std::optional<storage::Version>();
   const storage::ChangeLog log = call->core->store->log();
-  auto version = parse_resume_token(relation, *token);
+  auto version =
+      parse_resume_token({.store = call->core->store->identity(), .relation = relation}, *token);
   if (!version) return std::move(version).error();
   if (*version > log.newest())
     return Error(storage::Errc::future_version, "the token is of version " + to_string(*version));

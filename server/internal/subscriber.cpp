@@ -8,6 +8,7 @@
 #include <weir/runtime/try.hpp>
 #include <weir/server/internal/gateway_core.hpp>
 #include <weir/server/internal/json_reader.hpp>
+#include <weir/server/internal/tracing.hpp>
 #include <weir/storage/errc.hpp>
 
 namespace weir::server::internal {
@@ -49,13 +50,14 @@ Outcome<std::uint64_t> read_grant(const JsonReader& json) {
 Subscriber::Subscriber(Host host, NewSubscription wanted)
     : host_(std::move(host)),
       limits_(host_.core->options.limits),
-      relation_(wanted.relation),
+      followed_{.store = host_.core->store->identity(), .relation = wanted.relation},
       seat_(std::move(wanted.seat)),
       position_(wanted.position),
       snapshot_(std::move(wanted.snapshot)),
       credit_(wanted.credit),
       tells_position_(!snapshot_),
-      heard_(now()),
+      begun_(now()),
+      heard_(begun_),
       said_(heard_),
       frames_(limits_.message_bytes_max) {
   host_.core->subscriptions.fetch_add(1, std::memory_order_relaxed);
@@ -166,7 +168,7 @@ Task<bool> Subscriber::send_control() {
 Task<bool> Subscriber::send_page() {
   std::string text;
   SnapshotRows& rows = *snapshot_;
-  rows.next_row = print_snapshot_page(text, {.relation = &relation_,
+  rows.next_row = print_snapshot_page(text, {.followed = &followed_,
                                              .version = position_.version,
                                              .rows = &rows.batch,
                                              .first_row = rows.next_row,
@@ -212,7 +214,7 @@ Task<Result<bool>> Subscriber::send_changes() {
   if (!std::exchange(tells_position_, false) || position_.part != Position::whole) co_return false;
   told_ = position_.version;
   spend(1);
-  static_cast<void>(co_await write_text(print_position(relation_, position_.version)));
+  static_cast<void>(co_await write_text(print_position(followed_, position_.version)));
   co_return true;
 }
 
@@ -221,8 +223,8 @@ Task<Result<ChunkRef>> Subscriber::read_log() {
   if (!reader_) {
     WEIR_CO_TRY(subscription,
                 host_.core->database->subscribe(
-                    relation_, {.after = position_.after(), .limits = behind_limits}));
-    reader_.emplace(relation_, std::move(subscription));
+                    followed_.relation, {.after = position_.after(), .limits = behind_limits}));
+    reader_.emplace(followed_, std::move(subscription));
   }
   WEIR_CO_TRY(chunk, co_await reader_->next_if_any());
   // Others want to run too: a client that takes everything at once makes nobody wait.
@@ -270,6 +272,7 @@ void Subscriber::spend(std::uint64_t messages) noexcept {
 
 void Subscriber::end(const Problem& problem, std::uint16_t code) {
   if (!ending_) {
+    if (!problem.cause.empty()) log_end(*host_.core, followed_.relation.name(), problem.cause);
     ending_ = Ending{.message = print_end(problem.code, problem.detail),
                      .code = code == 0 ? close_code_of(problem) : code,
                      .reason = problem.code};
@@ -313,7 +316,8 @@ void Subscriber::check_peer(TimePoint time) {
 
 void Subscriber::check_place(TimePoint time) {
   // An old version is not held for long for who does not take what is there.
-  const bool is_too_slow = paused_ != TimePoint::max() && time - paused_ >= limits_.write_time;
+  const bool is_paused = paused_ != TimePoint::max() && time - paused_ >= limits_.write_time;
+  const bool is_too_slow = is_paused || time - begun_ >= limits_.snapshot_time;
   if (is_too_slow) pin_.reset();
   if (snapshot_) {
     if (is_too_slow) {
@@ -327,7 +331,7 @@ void Subscriber::check_place(TimePoint time) {
     const bool is_behind = seat_.feed().find(position_, nullptr).is_behind;
     const storage::Version oldest = host_.core->store->log().oldest();
     if (is_behind && oldest > position_.after().next())
-      end(problem_of(Error(storage::Errc::overtaken, "'" + relation_.name() + "'")));
+      end(problem_of(Error(storage::Errc::overtaken, "'" + followed_.relation.name() + "'")));
   } else if (time - said_ >= limits_.ping_time) {
     tells_position_ = seat_.feed().find(position_, nullptr).upto.version > told_;
     if (tells_position_) wake();

@@ -106,7 +106,7 @@ class Subscriber {
 
   const Host host_;
   const Limits& limits_;
-  const flow::view::Relation relation_;
+  const Followed followed_;
   Channel<Wake> wake_{1};
 
   // Where it is.
@@ -129,6 +129,7 @@ class Subscriber {
   bool is_gone_ = false;
 
   // Since when, or until when; `TimePoint::max()` for never.
+  const TimePoint begun_;
   TimePoint heard_;
   TimePoint said_;
   TimePoint pinged_ = TimePoint::max();

@@ -1,6 +1,9 @@
 // The process itself: whether it is there, what it measures, which actors it has, what it offers.
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <weir/flow/data/calendar.hpp>
 #include <weir/runtime/blocking_pool.hpp>
@@ -14,6 +17,11 @@ namespace weir::server::internal {
 namespace {
 
 constexpr telemetry::PrometheusFormat metrics_format = telemetry::PrometheusFormat::text;
+constexpr std::size_t actors_max = 10'000;
+
+char folded(char character) noexcept {
+  return character >= 'A' && character <= 'Z' ? static_cast<char>(character + 32) : character;
+}
 
 Task<Response> health(const Call*) { co_return Response::json(R"({"status":"ok"})"); }
 
@@ -57,12 +65,64 @@ void write_actor(JsonWriter& json, const ActorInfo& actor) {
   json.key("stopping").boolean(actor.is_stopping).end_object();
 }
 
+using ActorFigure = std::uint64_t (*)(const ActorInfo&);
+
+/// Those with the most of it come first; null for what is no order.
+ActorFigure figure_named(std::string_view name) noexcept {
+  if (name == "id") return [](const ActorInfo&) { return std::uint64_t{0}; };
+  if (name == "mailbox")
+    return [](const ActorInfo& actor) { return std::uint64_t{actor.mailbox_depth}; };
+  if (name == "handled") return [](const ActorInfo& actor) { return actor.messages_handled; };
+  if (name == "restarts")
+    return [](const ActorInfo& actor) { return std::uint64_t{actor.restarts}; };
+  if (name == "phase_age") {
+    return [](const ActorInfo& actor) {
+      return static_cast<std::uint64_t>(std::max(actor.phase_age, Duration::zero()).count());
+    };
+  }
+  return nullptr;
+}
+
+/// Brings the first ones of an order to the front; of equal ones those that are older.
+void sort_first(std::vector<ActorInfo>& actors, std::size_t count, ActorFigure figure) {
+  std::ranges::partial_sort(actors, actors.begin() + static_cast<std::ptrdiff_t>(count),
+                            [figure](const ActorInfo& a, const ActorInfo& b) {
+                              const std::uint64_t left = figure(a);
+                              const std::uint64_t right = figure(b);
+                              return left != right ? left > right : a.id.value < b.id.value;
+                            });
+}
+
+bool contains(std::string_view text, std::string_view words) noexcept {
+  return !std::ranges::search(text, words, {}, folded, folded).empty();
+}
+
+bool shows(const ActorInfo& actor, std::string_view words) {
+  return contains(actor.name, words) || contains(actor.type, words) ||
+         contains(actor.phase, words) || contains("#" + std::to_string(actor.id.value), words);
+}
+
 Task<Response> actors(const Call* call) {
+  WEIR_CO_TRY(limit, call->number("limit", actors_max, actors_max));
+  const std::string* sort = call->query("sort");
+  const ActorFigure figure = figure_named(sort ? std::string_view(*sort) : "id");
+  if (!figure) {
+    co_return Problem{.status = 400,
+                      .code = "invalid_parameter",
+                      .detail = "'sort' is id, mailbox, handled, restarts or phase_age"};
+  }
+  std::vector<ActorInfo> found = call->core->system().actors();
+  const std::size_t total = found.size();
+  if (const std::string* words = call->query("contains"))
+    std::erase_if(found, [&](const ActorInfo& actor) { return !shows(actor, *words); });
+  const std::size_t shown = std::min<std::size_t>(limit, found.size());
+  sort_first(found, shown, figure);
   std::string text;
   JsonWriter json(&text);
   json.begin_object().key("actors").begin_array();
-  for (const ActorInfo& actor : call->core->system().actors()) write_actor(json, actor);
-  json.end_array().end_object();
+  for (std::size_t index = 0; index < shown; ++index) write_actor(json, found[index]);
+  json.end_array().key("found").number(std::uint64_t{found.size()});
+  json.key("total").number(std::uint64_t{total}).end_object();
   co_return Response::json(std::move(text));
 }
 
@@ -153,6 +213,10 @@ std::vector<Route> system_routes() {
            .operation = "list_actors",
            .summary = "The actors that are alive: phase, mailbox, restarts, last failure.",
            .is_global = true,
+           .query =
+               {{"limit", "integer", "how many at most; 10,000 without it, and no more"},
+                {"sort", "string", "id, or the most first: mailbox, handled, restarts, phase_age"},
+                {"contains", "string", "what name, type, phase or #id has in it, in any case"}},
            .response = "Actors",
            .handle = &actors},
           {.method = "GET",

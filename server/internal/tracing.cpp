@@ -50,11 +50,18 @@ void log_failure(const GatewayCore& core, const Request& request, std::string_vi
   }
 }
 
+void log_end(const GatewayCore& core, const std::string& relation, std::string_view what) {
+  if (telemetry::Telemetry* telemetry = core.telemetry()) {
+    telemetry->logger().error("a subscription failed",
+                              {{"weir.relation", relation}, {"exception.message", what}});
+  }
+}
+
 void tell(const GatewayCore& core, const Answered& answered) {
   const Response& response = *answered.response;
   const Route* route = answered.route;
   telemetry::Telemetry* telemetry = core.telemetry();
-  if (telemetry && telemetry->measures()) {
+  if (telemetry && telemetry->measures() && response.status != 0) {
     core.durations
         .with({{"http.request.method", route ? route->method : std::string_view("_OTHER")},
                {"http.route", route ? route->path : std::string_view()},

@@ -101,7 +101,8 @@ struct StoreCore {
   /// What to add to the system's clock to get the time of day.
   const Duration epoch;
   const std::optional<StoreDirectory> directory;  // its lock; none in memory
-  const std::unique_ptr<StoreEvents> events;      // told by the engine; null without telemetry
+  const std::uint64_t identity = directory ? directory->identity() : draw_identity();
+  const std::unique_ptr<StoreEvents> events;  // told by the engine; null without telemetry
   const std::unique_ptr<engine::Engine> engine;
   SequenceBarrier published;  // the newest version that may be read
   Pins pins;

@@ -8,6 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -104,6 +107,26 @@ Result<> make_in(const fs::path& path) {
   return StoreDirectory::write_format(path);
 }
 
+std::optional<std::uint64_t> identity_in(const fs::path& file) {
+  const auto content = read_whole_file(file);
+  std::uint64_t identity = 0;
+  if (!content || content->size() != 17 || !content->ends_with('\n')) return std::nullopt;
+  const char* end = content->data() + 16;
+  const auto [rest, error] = std::from_chars(content->data(), end, identity, 16);
+  return error == std::errc() && rest == end ? std::optional(identity) : std::nullopt;
+}
+
+/// Without room for it on the disk the store has this one until it is opened again.
+std::uint64_t identity_of(const fs::path& path) {
+  const fs::path file = path / "IDENTITY";
+  if (const auto known = identity_in(file)) return *known;
+  const std::uint64_t identity = draw_identity();
+  std::array<char, 18> text{};
+  std::snprintf(text.data(), text.size(), "%016llx\n", static_cast<unsigned long long>(identity));
+  static_cast<void>(write_whole_file(file, text.data()));
+  return identity;
+}
+
 Result<> check_data(const fs::path& data) {
   std::error_code error;
   if (fs::is_directory(data, error)) return {};
@@ -113,6 +136,11 @@ Result<> check_data(const fs::path& data) {
 }
 
 }  // namespace
+
+std::uint64_t draw_identity() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32) | random();
+}
 
 Result<> StoreDirectory::check_format(const fs::path& path) {
   const fs::path file = path / "FORMAT";
@@ -170,6 +198,7 @@ Result<StoreDirectory> StoreDirectory::open(fs::path path) {
   if (!has_format) {
     if (auto made = make_in(directory.path_); !made) return made.error();
   }
+  directory.identity_ = identity_of(directory.path_);
   return directory;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace weir::storage::internal {
 /// A directory that is a store, held for this process alone.
 ///
 ///     FORMAT     "weir store\nformat 1\n"
+///     IDENTITY   16 digits in hexadecimal, drawn when it is first opened; no backup has it
 ///     LOCK       locked while it is open; holds the number of the process that opened it last
 ///     data/      the engine's files
 ///     savepoints/<name>/   backups by name
@@ -24,11 +26,15 @@ class StoreDirectory {
   static Result<StoreDirectory> open_to_read(std::filesystem::path path);
 
   StoreDirectory(StoreDirectory&& other) noexcept
-      : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+      : path_(std::move(other.path_)),
+        lock_(std::exchange(other.lock_, -1)),
+        identity_(other.identity_) {}
   StoreDirectory& operator=(StoreDirectory&&) = delete;
   ~StoreDirectory();
 
   const std::filesystem::path& path() const noexcept { return path_; }
+  /// As `Store::identity`; zero for who only reads.
+  std::uint64_t identity() const noexcept { return identity_; }
   std::filesystem::path data() const { return path_ / "data"; }
   std::filesystem::path savepoints() const { return path_ / "savepoints"; }
 
@@ -44,6 +50,10 @@ class StoreDirectory {
 
   std::filesystem::path path_;
   int lock_ = -1;  // descriptor; none of one that is read and was never opened
+  std::uint64_t identity_ = 0;
 };
+
+/// What tells a store from all others.
+std::uint64_t draw_identity();
 
 }  // namespace weir::storage::internal

@@ -504,11 +504,11 @@ def follow(bench):
         server.tell("break")
         page.wait_for("rows.size === 2001")
         # Cut off, and then with a token that is refused: it is not tried for ever.
-        for missed, resume in ((1, "null"), (2, "'w1.999.1'")):
+        for missed, resume in ((1, "null"), (2, "'w2.1.999.1'")):
             page.evaluate(f"window.resume = {resume}; sockets.at(-1).close(); true")
             server.tell("break")
             page.wait_for(f"rows.size === {2001 + missed}")
-        expect(page.evaluate("sockets.some((socket) => socket.url.endsWith('resume=w1.999.1'))"), "no refusal")
+        expect(page.evaluate("sockets.some((socket) => socket.url.endsWith('resume=w2.1.999.1'))"), "no refusal")
 
 
 def picture(bench):

@@ -176,7 +176,8 @@ TEST_F(Http, HangsUpOnWhoSendsABodyTooSlowly) {
   start({.limits = {.body_time = 50ms}});
   auto client = connect();
   client->send(
-      "POST /api/v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
+      "POST /api/v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 100\r\n\r\n{");
   EXPECT_EQ(text_of(client->receive(), "code"), "body_too_slow");
 }
 
@@ -212,7 +213,14 @@ TEST_F(Http, RefusesMoreConnectionsThanThereMayBe) {
   EXPECT_EQ(first->get("/healthz").status, 200);
   EXPECT_EQ(second->get("/healthz").status, 200);
   auto third = connect();
-  EXPECT_EQ(text_of(third->receive(), "code"), "too_many_connections");
+  third->send(
+      "POST /api/v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n");
+  third->send(std::string(100'000, 'x'));
+  const Reply refused = third->receive();
+  EXPECT_EQ(text_of(refused, "code"), "too_many_connections");
+  EXPECT_EQ(text_of(refused, "detail"), "there are at most 2 connections at once: try again later");
+  EXPECT_EQ(refused.headers.at("date").find("1970"), std::string::npos);
+  third.reset();
   first.reset();
   while (gateway().connections() > 1) std::this_thread::yield();
   // The listener learns of it a moment later.

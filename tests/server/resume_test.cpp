@@ -13,6 +13,7 @@
 #include <weir/server/internal/json_value.hpp>
 #include <weir/tests/server/support/gateway_fixture.hpp>
 #include <weir/tests/server/support/websocket_client.hpp>
+#include <weir/tests/storage/support/temporary_directory.hpp>
 
 namespace weir::server {
 namespace {
@@ -179,6 +180,81 @@ TEST_F(Resuming, WhatAClientHasIsTheViewAtEveryVersionHoweverOftenItIsCutOff) {
   of_large.join();
   of_items.join();
   EXPECT_EQ(writing_for.load(), 0);
+}
+
+constexpr std::string_view to_view = "/api/v1/views/shop.large/subscribe";
+
+class ResumeTokens : public test::GatewayTest {
+ protected:
+  ResumeTokens() = default;
+  using GatewayTest::GatewayTest;
+
+  /// Of a subscriber that has seen a row.
+  std::string first_token() {
+    insert({{1, "apples", 1000}});
+    return WebSocketClient(gateway().port(), to_view).next().text("token");
+  }
+  /// What is answered instead of a WebSocket.
+  std::string refused(std::string_view target) {
+    const WebSocketClient client(gateway().port(), target);
+    EXPECT_FALSE(client.is_open()) << target;
+    return test::text_of(client.reply(), "code");
+  }
+};
+
+TEST_F(ResumeTokens, ThatCannotBeUsedAreRefusedBeforeTheUpgrade) {
+  start();
+  const std::string token = first_token();
+  const std::string target = std::string(to_view) + "?resume=";
+  for (const char* wrong :
+       {"", "x", "w1", "w2", "w2.1", "w2.1.2", "w2.1.2.", "w2.1.2.3.4", "w2.1.a.2", "w2.1.01.2",
+        "w3.1.2.3", "w2.1.99999999999999999999.1", "w2.1.2.3%20"})
+    EXPECT_EQ(refused(target + wrong), "malformed_resume_token") << wrong;
+  // Of a time when tokens did not tell of which store they are.
+  const std::string id = std::to_string(large().id());
+  EXPECT_EQ(refused(target + "w1." + id + ".1"), "foreign_resume_token");
+  EXPECT_EQ(refused(target + "w2.1." + id + ".1"), "foreign_resume_token");
+  EXPECT_EQ(refused("/api/v1/views/items/subscribe?resume=" + token), "foreign_resume_token");
+  EXPECT_EQ(refused(target + token + "99"), "future_version");
+  EXPECT_EQ(refused(target + token + "&snapshot=true"), "invalid_parameter");
+  EXPECT_EQ(refused(std::string(to_view) + "?snapshot=1"), "invalid_parameter");
+  EXPECT_EQ(refused(std::string(to_view) + "?credit=-1"), "invalid_parameter");
+  EXPECT_EQ(refused("/api/v1/views/none/subscribe"), "unknown_relation");
+  EXPECT_EQ(refused("/api/v1/tables/shop.large/subscribe"), "unknown_relation");
+}
+
+/// A base, so that it is there before the store and goes after it.
+struct SavedStore {
+  SavedStore() {
+    ActorSystem system{ActorSystemOptions{.threads = 1}};
+    auto store = storage::Store::open(system, {.directory = folder / "first"}).value();
+    identity = store.identity();
+    system.run(store.back_up(folder / "backup")).value();
+    system.run(store.close()).value();
+    storage::restore_backup(folder / "backup", folder / "second").value();
+  }
+
+  storage::test::TemporaryDirectory folder;
+  std::uint64_t identity;
+};
+
+class RestoredTokens : protected SavedStore, public ResumeTokens {
+ protected:
+  RestoredTokens()
+      : ResumeTokens(ActorSystemOptions{}, storage::StoreOptions{.directory = folder / "second"}) {}
+};
+
+// Its versions mean something else than those that the client has seen.
+TEST_F(RestoredTokens, OfBeforeAreForeign) {
+  start();
+  const std::string token = first_token();
+  const std::string before = std::to_string(identity);
+  const std::string now = std::to_string(store().identity());
+  ASSERT_EQ(token.find(now), 3u) << token;
+  const std::string target = std::string(to_view) + "?resume=";
+  EXPECT_EQ(refused(target + "w2." + before + token.substr(3 + now.size())),
+            "foreign_resume_token");
+  EXPECT_TRUE(WebSocketClient(gateway().port(), target + token).is_open());
 }
 
 }  // namespace

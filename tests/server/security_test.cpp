@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <weir/flow/workflow/errc.hpp>
 #include <weir/server/errc.hpp>
 #include <weir/server/internal/access.hpp>
 #include <weir/tests/server/support/gateway_fixture.hpp>
@@ -134,6 +135,66 @@ TEST_F(Security, EveryWriteIsInTheAuditLogAlsoIfItWasRefused) {
                                                " POST /api/v1/transactions 401 no_token"}));
 }
 
+// What it asked for may have been done: whoever reads the audit log must know that it was asked.
+TEST_F(Security, AWriteThatIsCutOffIsInTheAuditLog) {
+  const std::string writer = add_token("writer", {Role::write});
+  open_engine();
+  options_.drain = Duration::zero();
+  start_audited();
+  const std::string body = R"({"worker":"w","wait_seconds":60})";
+  auto client = connect();
+  // With the first answer the second request is under way.
+  client->send(
+      "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /api/v1/claims HTTP/1.1\r\n"
+      "Host: localhost\r\nContent-Type: application/json\r\n" +
+      writer + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  EXPECT_EQ(client->receive().status, 200);
+  EXPECT_EQ(run(gateway().stop()).value().cut_off, 1u);
+  EXPECT_EQ(audit(), (std::vector<std::string>{"writer POST /api/v1/claims 0 unknown_outcome"}));
+}
+
+// Whoever may send anything could otherwise fill the memory with bodies that come to nothing.
+TEST_F(Security, WhoMayNotIsToldSoBeforeItsBodyHasCome) {
+  const std::string reader = add_token("reader", {Role::read});
+  const std::string writer = add_token("writer", {Role::write});
+  start_audited();
+  const auto answer = [&](std::string_view line, std::string_view headers) {
+    auto client = connect();
+    client->send(std::string(line) + " HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n" +
+                 std::string(headers) + "\r\n");
+    const Reply reply = client->receive();
+    EXPECT_EQ(reply.headers.at("connection"), "close") << line;
+    EXPECT_EQ(client->receive_all(), "") << line;
+    return reply.status;
+  };
+  const std::string length = "Content-Length: 8000000\r\n";
+  const std::string json = "Content-Type: application/json\r\n" + length;
+  EXPECT_EQ(answer("POST /api/v1/transactions", json), 401);
+  EXPECT_EQ(answer("POST /api/v1/transactions", json + "Transfer-Encoding: chunked\r\n"), 400);
+  EXPECT_EQ(answer("POST /api/v1/transactions", reader + json), 403);
+  EXPECT_EQ(answer("POST /api/v1/transactions", writer + length), 415);
+  EXPECT_EQ(answer("POST /api/v1/none", writer + json), 404);
+  EXPECT_EQ(answer("PATCH /api/v1/transactions", writer + json), 405);
+  EXPECT_EQ(answer("GET /api/v1/tables", reader + json), 400);
+  EXPECT_EQ(audit(), (std::vector<std::string>{" POST /api/v1/transactions 401 no_token",
+                                               "reader POST /api/v1/transactions 403 wrong_role",
+                                               "writer POST /api/v1/transactions 415 not_json"}));
+}
+
+TEST_F(Security, ABodyInChunksIsRefusedWithTheFirstOfThem) {
+  start();
+  auto client = connect();
+  client->send(
+      "GET /api/v1/tables HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
+  client->send("1\r\nx\r\n");
+  EXPECT_EQ(text_of(client->receive(), "code"), "unexpected_body");
+  auto empty = connect();
+  empty->send(
+      "GET /api/v1/tables HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
+  empty->send("0\r\n\r\n");
+  EXPECT_EQ(empty->receive().status, 200);
+}
+
 // A page from elsewhere reaches a server on this machine through the browser of who works on it.
 TEST_F(Security, WithoutTokensTheHostIsThisMachine) {
   start();
@@ -160,6 +221,20 @@ TEST_F(Security, WithoutTokensAPageFromElsewhereIsRefused) {
   auto client = connect();
   client->send("GET /api/v1/tables HTTP/1.1\r\nHost: [::1]\r\nOrigin: http://[::1]:8080\r\n\r\n");
   EXPECT_EQ(client->receive().status, 200);
+}
+
+TEST(Problems, SayNothingAboutWhereADatabaseIs) {
+  using WorkflowErrc = flow::workflow::Errc;
+  const std::string text = R"(no connection for 7 ms: connection to server on socket )"
+                           R"("/run/postgresql/.s.PGSQL.5432" failed: FATAL: role "shop")";
+  for (const WorkflowErrc code : {WorkflowErrc::unavailable, WorkflowErrc::retry_exhausted}) {
+    const internal::Problem problem = internal::problem_of(weir::Error(code, text));
+    EXPECT_EQ(problem.status, 503);
+    EXPECT_EQ(problem.detail.find("postgresql"), std::string::npos) << problem.detail;
+    EXPECT_NE(problem.detail.find("try again"), std::string::npos) << problem.detail;
+    EXPECT_NE(problem.cause.find(text), std::string::npos) << problem.cause;
+    EXPECT_EQ(internal::print_problem(problem).find("postgresql"), std::string::npos);
+  }
 }
 
 TEST(Tokens, HoldNoSecretAndComeBackFromTheirFile) {

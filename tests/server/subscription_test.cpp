@@ -197,24 +197,6 @@ TEST_F(Subscribing, ATokenGoesOnBehindWhatWasSeen) {
   for (int id = 4; id < 8; ++id) EXPECT_EQ(id_of(second->next()), id);
 }
 
-TEST_F(Subscribing, TokensThatCannotBeUsedAreRefusedBeforeTheUpgrade) {
-  start();
-  insert_each(1, 1);
-  auto client = subscribe(to_large);
-  const std::string token = client->next().text("token");
-  const std::string target = std::string(to_large) + "?resume=";
-  for (const char* wrong : {"", "x", "w1", "w1.1", "w1.1.", "w1.1.2.3", "w1.a.2", "w1.01.2",
-                            "w2.1.2", "w1.99999999999999999999.1", "w1.1.2%20"})
-    EXPECT_EQ(refused(target + wrong), "malformed_resume_token") << wrong;
-  EXPECT_EQ(refused("/api/v1/views/items/subscribe?resume=" + token), "foreign_resume_token");
-  EXPECT_EQ(refused(target + token + "99"), "future_version");
-  EXPECT_EQ(refused(target + token + "&snapshot=true"), "invalid_parameter");
-  EXPECT_EQ(refused(std::string(to_large) + "?snapshot=1"), "invalid_parameter");
-  EXPECT_EQ(refused(std::string(to_large) + "?credit=-1"), "invalid_parameter");
-  EXPECT_EQ(refused("/api/v1/views/none/subscribe"), "unknown_relation");
-  EXPECT_EQ(refused("/api/v1/tables/shop.large/subscribe"), "unknown_relation");
-}
-
 TEST_F(Subscribing, RequestsThatAskForNoWebSocketAreToldTo) {
   start();
   const Reply plain = get(to_large);
@@ -446,6 +428,24 @@ TEST_F(Subscribing, WhoDoesNotTakeItsSnapshotIsTooSlow) {
   const Message end = client->next();
   EXPECT_EQ(end.type(), "end");
   EXPECT_EQ(end.text("code"), "too_slow");
+  EXPECT_EQ(client->receive_close().close_code(), 4408);
+}
+
+// Each message that is granted wins time for the next, but not for all of them.
+TEST_F(Subscribing, WhoTakesItsSnapshotBitByBitIsTooSlowInTheEnd) {
+  std::vector<Row> rows;
+  for (int id = 0; id < 1000; ++id) rows.push_back({id, "x", 1000});
+  insert(rows);
+  start({.limits = {.snapshot_time = 50ms}});
+  auto client = subscribe(std::string(to_large) + "?credit=1");
+  client->grant(1);
+  Message last = client->next();
+  while (last.type() == "snapshot") {
+    EXPECT_FALSE(last.is_done());
+    last = client->next();
+  }
+  EXPECT_EQ(last.type(), "end");
+  EXPECT_EQ(last.text("code"), "too_slow");
   EXPECT_EQ(client->receive_close().close_code(), 4408);
 }
 

@@ -4,14 +4,18 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <variant>
+#include <vector>
 
 #include <weir/runtime/phase.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/storage/engine/simulated_disk.hpp>
 #include <weir/storage/errc.hpp>
+#include <weir/telemetry/telemetry.hpp>
 #include <weir/tests/server/support/gateway_fixture.hpp>
 #include <weir/tests/storage/support/temporary_directory.hpp>
 
@@ -68,8 +72,27 @@ TEST_F(Savepoints, AreRefusedWithoutTellingWhereTheStoreIs) {
   }
 }
 
+/// The texts of the lines that a system logs.
+struct LoggedTexts {
+  void add(const telemetry::LogRecord& record) {
+    const std::scoped_lock hold(mutex);
+    for (const auto& attribute : record.attributes)
+      if (const auto* text = std::get_if<std::string>(&attribute.value)) all += *text + "\n";
+  }
+  std::string read() {
+    const std::scoped_lock hold(mutex);
+    return all;
+  }
+
+  std::mutex mutex;
+  std::string all;
+};
+
 TEST(Readiness, IsLostWhenTheDiskFailsAndTheProcessIsStillWell) {
-  ActorSystem system;
+  LoggedTexts logged;
+  telemetry::Telemetry telemetry(
+      {}, {}, {[&logged](const telemetry::LogRecord& record) { logged.add(record); }});
+  ActorSystem system({.telemetry = &telemetry});
   const auto disk = std::make_shared<storage::engine::SimulatedDisk>();
   auto store = storage::Store::open(system, {.disk = disk}).value();
   auto database = system.run(flow::view::Database::open(&store)).value();
@@ -85,6 +108,7 @@ TEST(Readiness, IsLostWhenTheDiskFailsAndTheProcessIsStillWell) {
   EXPECT_EQ(reply.status, 503) << reply.body;
   EXPECT_EQ(text_of(reply, "code"), "storage_failed");
   EXPECT_EQ(reply.body.find("/var"), std::string::npos) << reply.body;
+  EXPECT_NE(logged.read().find("the cable is loose"), std::string::npos) << logged.read();
   EXPECT_EQ(get("/healthz").status, 200);
 }
 
@@ -157,6 +181,31 @@ TEST_F(ActorsApi, TellsThePhaseTheMailboxAndTheLastFailureOfAnActor) {
   EXPECT_EQ(field("restarts"), "1");
   EXPECT_NE(field("last_failure").find("out of ink"), std::string::npos) << field("last_failure");
   EXPECT_EQ(field("stopping"), "false");
+  is_over = true;
+  while (desk().mailbox_depth != 0) std::this_thread::yield();
+}
+
+TEST_F(ActorsApi, OfManyThoseThatMatterAreListed) {
+  std::atomic<bool> is_over = false;
+  std::vector<ActorRef<OpenDesk, BreakDesk, Rest>> desks;
+  for (int index = 0; index < 600; ++index)
+    desks.push_back(system().spawn<Desk>({.name = "idle", .mailbox_capacity = 8}, &is_over));
+  const auto busy = system().spawn<Desk>({.name = "desk", .mailbox_capacity = 8}, &is_over);
+  for (int sent = 0; sent < 6; ++sent) busy.send<Rest>();
+  while (desk().mailbox_depth != 5) std::this_thread::yield();
+
+  const std::size_t all = system().actors().size();
+  EXPECT_EQ(test::size_at(get("/api/v1/actors"), "/actors"), all);
+  EXPECT_EQ(test::size_at(get("/api/v1/actors?limit=500"), "/actors"), 500u);
+  const Reply deepest = get("/api/v1/actors?limit=500&sort=mailbox");
+  EXPECT_EQ(text_at(deepest, "/actors/0/name"), "desk");
+  EXPECT_EQ(text_at(deepest, "/total"), std::to_string(all));
+  const Reply named = get("/api/v1/actors?contains=DESK&limit=1");
+  EXPECT_EQ(text_at(named, "/found"), "601") << "by their type";
+  EXPECT_EQ(test::size_at(named, "/actors"), 1u);
+  EXPECT_EQ(text_at(get("/api/v1/actors?contains=idle"), "/found"), "600");
+  EXPECT_EQ(text_of(get("/api/v1/actors?sort=best"), "code"), "invalid_parameter");
+  EXPECT_EQ(text_of(get("/api/v1/actors?limit=10001"), "code"), "invalid_parameter");
   is_over = true;
   while (desk().mailbox_depth != 0) std::this_thread::yield();
 }

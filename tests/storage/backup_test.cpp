@@ -71,6 +71,7 @@ TEST_F(BackupTest, RestoredItIsTheStoreAsItWasAndGoesOn) {
   ASSERT_TRUE(info) << info.error().message();
   EXPECT_EQ(info->version, version);
   EXPECT_GT(info->files, 0U);
+  const std::uint64_t identity = store_->identity();
   commit(3, "after the backup");
   ASSERT_TRUE(check_backup(directory_ / "backup"));
   ASSERT_TRUE(restore_backup(directory_ / "backup", directory_ / "restored" / ""));
@@ -78,6 +79,7 @@ TEST_F(BackupTest, RestoredItIsTheStoreAsItWasAndGoesOn) {
   ASSERT_TRUE(verify(directory_ / "restored"));
   open(directory_ / "restored");
   EXPECT_EQ(store_->version(), version);
+  EXPECT_NE(store_->identity(), identity);
   EXPECT_EQ(rows(), (Rows{{1, "one"}, {2, "two"}}));
   commit(4, "four");
   EXPECT_EQ(store_->version(), version.next());

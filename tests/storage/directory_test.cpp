@@ -142,6 +142,17 @@ TEST_F(DirectoryTest, AStoreThatLostItsDataIsNotBegunAgain) {
   EXPECT_FALSE(fs::exists(directory_ / "store/data"));
 }
 
+TEST_F(DirectoryTest, AStoreKeepsItsIdentityAndNoOtherHasIt) {
+  const std::uint64_t first = open(directory_ / "store")->identity();
+  EXPECT_EQ(open(directory_ / "store")->identity(), first);
+  EXPECT_NE(open(directory_ / "other")->identity(), first);
+  EXPECT_NE(Store::open(system_)->identity(), Store::open(system_)->identity());
+  write(directory_ / "store/IDENTITY", "not sixteen digits");
+  const std::uint64_t second = open(directory_ / "store")->identity();
+  EXPECT_NE(second, first);
+  EXPECT_EQ(open(directory_ / "store")->identity(), second);
+}
+
 TEST_F(DirectoryTest, AStoreThatWasBeingMadeIsMade) {
   fs::create_directories(directory_ / "store/data");
   write(directory_ / "store/FORMAT.new", "weir st");

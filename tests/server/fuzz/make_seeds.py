@@ -96,7 +96,7 @@ WORK = [
     b'{"reason":"r"}',
     b"{}",
 ]
-QUERIES = [b"", b"limit=2&after=1", b"at=1", b"wait=1&after=0", b"credit=2", b"resume=w1.1.1"]
+QUERIES = [b"", b"limit=2&after=1", b"at=1", b"wait=1&after=0", b"credit=2", b"resume=w2.1.1.1"]
 
 
 def seeds():

@@ -10,6 +10,10 @@
 #include <weir/telemetry/pending_span.hpp>
 #include <weir/telemetry/plain_span.hpp>
 
+namespace weir {
+class Span;
+}
+
 namespace weir::internal {
 
 struct ActorType;
@@ -98,6 +102,8 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   }
 
   telemetry::TraceContext context() const { return {trace, id, true, baggage}; }
+  /// It ends: what goes on after the part that is still open in it is `outer`.
+  void leave_inner_to(std::uintptr_t outer) noexcept;
   /// For what is sent in it.
   Trail::From here() const noexcept { return {trace, id, baggage}; }
 
@@ -111,7 +117,10 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   const MessageType* message_type = nullptr;  // of a handler
   std::uint64_t actor = 0;
   std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
+  union {
+    Span* inner = nullptr;  // the part that was opened in it, until it ends
+    std::int64_t end_ns;
+  };
   std::int64_t wait_ns = -1;       // in the mailbox; negative if not known
   bool is_linked = false;          // to its parent, which does not wait for it
   bool is_from_elsewhere = false;  // its parent is in another process

@@ -57,11 +57,13 @@ void fail_in_span(Cell& cell, ActiveSpan* span, const std::exception_ptr& except
 void resume_run(Run* run) {
   Worker& worker = *this_worker;
   Run* outer = std::exchange(worker.current_run, run);
-  const std::uintptr_t outer_trace = worker.trace;
+  OuterTrace below{worker.trace, worker.outer_traces};
+  worker.outer_traces = &below;
   enter_trace(worker, run->trace);
   run->handle.resume();
   run->trace = worker.trace;
-  enter_trace(worker, outer_trace);
+  worker.outer_traces = below.outer;
+  enter_trace(worker, below.trace);
   worker.current_run = outer;
 }
 

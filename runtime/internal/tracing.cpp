@@ -184,6 +184,7 @@ bool submit_plainly(Worker& worker, const ActiveSpan& span) noexcept {
 // `own` is the worker that runs this if it is one of the system's.
 void end_span_at(Core& core, Worker* own, ActiveSpan* span, std::int64_t now_ns) noexcept {
   std::unique_ptr<ActiveSpan> ended(span);
+  ended->leave_inner_to(unsampled);  // a part that outlives its handler is part of nothing
   if (ended->is_shadow) return;
   if (ended->is_linked && core.options.telemetry->options().limits.links_max == 0) {
     ended->is_linked = false;
@@ -275,6 +276,21 @@ void attach_foreign_trail(const Cell& target, Node* node) {
 
 void free_sampled_trail(Node* node) noexcept {
   if (Trail* trail = trail_of(std::exchange(node->trace, unsampled))) Trail::release(trail);
+}
+
+void replace_trace(Worker& worker, std::uintptr_t part, std::uintptr_t outer) noexcept {
+  if (worker.trace == part) {
+    enter_trace(worker, outer);
+    return;
+  }
+  for (OuterTrace* below = worker.outer_traces; below; below = below->outer) {
+    if (below->trace == part) below->trace = outer;
+  }
+  Extension* extension = worker.current ? worker.current->extension_if_any() : nullptr;
+  if (!extension) return;
+  for (Run* run = extension->runs; run; run = run->next) {
+    if (run->trace == part) run->trace = outer;
+  }
 }
 
 std::uintptr_t shadow_of(std::uintptr_t trace) {

@@ -194,7 +194,8 @@ Span first_span(std::string_view name, telemetry::AttributeList attributes) {
 }
 
 telemetry::TraceContext current_trace() {
-  const ActiveSpan* span = internal::this_worker ? current_span() : internal::foreign_span;
+  const ActiveSpan* span =
+      internal::this_worker ? current_span() : ActiveSpan::of(internal::foreign_trace);
   return span ? span->context() : telemetry::TraceContext();
 }
 

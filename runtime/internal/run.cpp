@@ -46,10 +46,10 @@ struct CancelMarkedSignal : Signal, Pooled {
   }
 };
 
-void fail_in_span(Cell& cell, ActiveSpan* span, const std::exception_ptr& exception) noexcept {
+void fail_within(Cell& cell, std::uintptr_t trace, const std::exception_ptr& exception) noexcept {
   Worker& worker = *this_worker;
   const std::uintptr_t outer = worker.trace;
-  if (span) enter_trace(worker, span->word());
+  enter_trace(worker, trace);
   fail(cell, exception);
   enter_trace(worker, outer);
 }
@@ -128,8 +128,10 @@ void complete_if_finished(Run* finished) noexcept {
   }
   if (run->timer) rearm_after_handling(cell, run->timer->node());
   ActiveSpan* span = std::exchange(run->span, nullptr);
+  // No part of a handler that has ended is what it fails in: of a pointer nothing is left.
+  const std::uintptr_t trace = span ? span->word() : run->trace & undecided;
   run.reset();
-  if (exception) fail_in_span(cell, span, exception);
+  if (exception) fail_within(cell, trace, exception);
   if (span) end_span(*cell.core, span);
 }
 

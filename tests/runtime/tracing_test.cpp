@@ -381,6 +381,33 @@ TEST(Tracing, ABlockingCallIsASpanAndCarriesTheTrace) {
   EXPECT_TRUE(is_linked(spans.one("Note"), blocking));
 }
 
+/// Makes its call in a part that is not recorded.
+class UnrecordedCaller final : public Actor<Call> {
+ public:
+  explicit UnrecordedCaller(RefOf<LeafActor> leaf) : leaf_(std::move(leaf)) {}
+  Task<> on(Call) {
+    const auto part = caused_span({}, {});
+    auto send_note = [leaf = leaf_] { leaf.send<Note>(); };
+    static_cast<void>(co_await on_blocking_pool(std::move(send_note)));
+  }
+
+ private:
+  RefOf<LeafActor> leaf_;
+};
+
+TEST(Tracing, ABlockingCallOfWhatIsNotRecordedIsNot) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto leaf = simulation.system().spawn<LeafActor>();
+  simulation.system().spawn<UnrecordedCaller>(leaf).send<Call>();
+  simulation.run_until_idle();
+  leaf.send<Note>();
+  simulation.run_until_idle();
+  EXPECT_EQ(spans.named("Call").size(), 1u);
+  EXPECT_TRUE(spans.named("blocking call").empty());
+  EXPECT_EQ(spans.named("Note").size(), 1u) << "only that from outside";
+}
+
 struct Open {};
 struct Item {};
 

@@ -127,18 +127,61 @@ void keep_end_time(const Cell& cell, Worker& worker) noexcept {
   worker.recorded_activation = worker.activations.load(std::memory_order_relaxed);
 }
 
+// Of a message that begins a trace and has been set aside, so that nobody decides again: no span
+// has sent it.
+bool is_root(const Trail& trail) noexcept { return !trail.span.is_valid(); }
+
+void keep_decision(const ActiveSpan& span, Node* node) {
+  if (trail_of(node->trace)) return;
+  auto* trail = new Trail({span.trace, span.parent, span.baggage}, 0);
+  node->trace = reinterpret_cast<std::uintptr_t>(trail);
+}
+
+// It has been handled. Each round of a timer that nobody has decided about is a trace of its own.
+void end_trail(Node* node) noexcept {
+  if (!repeats(node)) {
+    free_trail(node);
+  } else if (const Trail* trail = trail_of(node->trace); trail && is_root(*trail)) {
+    free_trail(node);
+    node->trace = undecided;
+  }
+}
+
+// No handler sees it: its timer was cancelled meanwhile, or who asked has given up.
+bool is_to_be_passed_over(const Node* node) noexcept {
+  if (node->has(Node::is_timer)) {
+    return TimerMessageBase::of(const_cast<Node*>(node))->state ==
+           TimerMessageBase::State::cancelled;
+  }
+  return node->type().is_request && static_cast<const RequestNode*>(node)->is_abandoned();
+}
+
+// Without a span of its own; who hears of it does so within what sent it.
+Outcome pass_over(Cell& cell, Node* node, Worker& worker) noexcept {
+  ActiveSpan* shadow = nullptr;
+  if (const Trail* trail = trail_of(node->trace)) shadow = new_shadow(trail->from());
+  enter_trace(worker, shadow ? shadow->word() : unsampled);
+  const Outcome outcome = handle_quickly(cell, node);
+  end_of_handler(worker);
+  worker.trace = unsampled;
+  delete shadow;
+  free_trail(node);
+  return outcome;
+}
+
 // Null if it is not recorded.
 ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
   const Trail* trail = trail_of(node->trace);
   const std::int64_t now = begin_time(cell, worker);
   if (!worker.core.options.telemetry->admits_span()) return nullptr;
-  ActiveSpan* span =
-      trail ? new_child(worker, trail->from()) : new_span_in(worker, new_root_id(worker));
+  const bool has_parent = trail && !is_root(*trail);
+  ActiveSpan* span = has_parent ? new_child(worker, trail->from())
+                                : new_span_in(worker, trail ? trail->trace : new_root_id(worker));
   span->begin_ns = now;
   span->actor_type = cell.type;
   span->actor = cell.id.load(std::memory_order_relaxed);
   span->message_type = &node->type();
-  if (trail) {
+  if (has_parent) {
     span->wait_ns = wait_of(node, *trail, now);
     span->is_linked = !is_waited_for(node);
   }
@@ -227,6 +270,7 @@ bool decide_recording(Node* node, Worker& worker) noexcept {
 }
 
 Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
+  if (is_to_be_passed_over(node)) return pass_over(cell, node, worker);
   ActiveSpan* span = begin_handler(cell, node, worker);
   enter_trace(worker, span ? span->word() : unsampled);
   worker.suspended_run = nullptr;
@@ -234,10 +278,11 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   end_of_handler(worker);  // who hears of what could not be delivered does so in this span
   worker.trace = unsampled;
   if (outcome == Outcome::set_aside) {
+    if (span) keep_decision(*span, node);
     delete span;
     return outcome;
   }
-  if (!repeats(node)) free_trail(node);
+  end_trail(node);
   if (!span) return outcome;
   if (Run* run = worker.suspended_run) {
     run->span = span;

@@ -408,58 +408,6 @@ TEST(Tracing, ABlockingCallOfWhatIsNotRecordedIsNot) {
   EXPECT_EQ(spans.named("Note").size(), 1u) << "only that from outside";
 }
 
-struct Open {};
-struct Item {};
-
-class Door final : public Actor<Open, Item> {
- public:
-  bool ready_for(const Item&) const { return is_open_; }
-  void on(Open) {
-    is_open_ = true;
-    unstash();
-  }
-  void on(Item) {}
-
- private:
-  bool is_open_ = false;
-};
-
-TEST(Tracing, AMessageThatWasSetAsideIsOneSpan) {
-  const RecordedSpans spans;
-  Simulation simulation(recording(spans));
-  auto door = simulation.system().spawn<Door>();
-  door.send<Item>();
-  simulation.run_until_idle();
-  EXPECT_TRUE(spans.all().empty());
-  door.send<Open>();
-  simulation.run_until_idle();
-  EXPECT_EQ(spans.named("Item").size(), 1u);
-}
-
-struct Bring {};
-
-class Carrier final : public Actor<Bring> {
- public:
-  explicit Carrier(ActorRef<Item> to) : to_(std::move(to)) {}
-  void on(Bring) { EXPECT_TRUE(to_.send<Item>()); }
-
- private:
-  ActorRef<Item> to_;
-};
-
-TEST(Tracing, AMessageThatWasSetAsideIsLinkedToItsSender) {
-  const RecordedSpans spans;
-  Simulation simulation(recording(spans));
-  auto door = simulation.system().spawn<Door>();
-  simulation.system().spawn<Carrier>(door).send<Bring>();
-  simulation.run_until_idle();
-  EXPECT_TRUE(spans.named("Item").empty());
-  door.send<Open>();
-  simulation.run_until_idle();
-  EXPECT_TRUE(is_child(spans.one("Item"), spans.one("Bring")));
-  EXPECT_TRUE(is_linked(spans.one("Item"), spans.one("Bring")));
-}
-
 struct Jam {};
 struct Page {};
 struct Job {};

@@ -67,6 +67,9 @@ void move_to(PhaseRecord& record, std::uint32_t to) noexcept {
   record.entered_ns.store(record.cell.core->now_ns(), std::memory_order_relaxed);
   record.current.store(to, std::memory_order_relaxed);
   record.is_reported = false;
+  if (record.table.rows[to].fails_when_overdue) {
+    record.cell.extension().phase_in = Cause::here();
+  }
   watch_limit(record);
 }
 
@@ -105,6 +108,7 @@ void look_at_age(Signal* signal, Cell& cell) {
   record.is_reported = true;
   report(record, PhaseEvent::Kind::overdue, {row.name, row.name, age});
   if (row.fails_when_overdue) {
+    const WithinCause within(*this_worker, cell.extension().phase_in);
     fail_with(cell, "overdue in phase " + std::string(row.name));
   }
 }

@@ -51,21 +51,48 @@ void add_event_to(ActiveSpan& span, std::string_view name, telemetry::AttributeL
 
 }  // namespace
 
+void internal::ActiveSpan::leave_inner_to(std::uintptr_t outer) noexcept {
+  if (Span* open = std::exchange(inner, nullptr)) open->place_in(outer);
+}
+
 Span::Span(Span&& other) noexcept
     : span_(std::exchange(other.span_, nullptr)),
       core_(std::exchange(other.core_, nullptr)),
       run_(other.run_),
-      outer_(other.outer_) {}
+      outer_(other.outer_) {
+  const ActiveSpan* outer = core_ ? ActiveSpan::of(outer_) : nullptr;
+  if (outer && outer->inner == &other) place_in(outer_);
+}
 
 // A coroutine may be destroyed while another one runs, or when no thread runs actors any more.
 Span::~Span() {
   if (!core_) return;
-  internal::Worker* worker = internal::this_worker;
-  const std::uintptr_t own = span_ ? span_->word() : internal::unsampled;
-  if (worker && worker->current_run == run_ && worker->trace == own) {
-    internal::enter_trace(*worker, outer_);
+  ActiveSpan* outer = ActiveSpan::of(outer_);
+  if (outer && outer->inner == this) outer->inner = nullptr;
+  if (span_ && span_->inner) {
+    span_->leave_inner_to(outer_);
+  } else if (internal::this_worker) {
+    leave(*internal::this_worker);
   }
   if (span_) internal::end_span(*core_, span_);
+}
+
+// Whoever leaves `outer` finds this in it. There is one at most: what is opened later is in this.
+void Span::place_in(std::uintptr_t outer) noexcept {
+  outer_ = outer;
+  ActiveSpan* span = ActiveSpan::of(outer);
+  if (!span) return;
+  if (span->inner && span->inner != this) span->inner->outer_ = internal::unsampled;
+  span->inner = this;
+}
+
+// It is the innermost part: what is outside it goes on, here or where it was set aside.
+void Span::leave(internal::Worker& worker) noexcept {
+  if (span_) {
+    internal::replace_trace(worker, span_->word(), outer_);
+  } else if (worker.current_run == run_ && worker.trace == internal::unsampled) {
+    internal::enter_trace(worker, outer_);
+  }
 }
 
 void Span::open(ActiveSpan* span, std::uintptr_t trace) noexcept {
@@ -73,7 +100,7 @@ void Span::open(ActiveSpan* span, std::uintptr_t trace) noexcept {
   span_ = span;
   core_ = &worker.core;
   run_ = worker.current_run;
-  outer_ = worker.trace;
+  place_in(worker.trace);
   internal::enter_trace(worker, trace);
 }
 
@@ -167,7 +194,8 @@ Span first_span(std::string_view name, telemetry::AttributeList attributes) {
 }
 
 telemetry::TraceContext current_trace() {
-  const ActiveSpan* span = internal::this_worker ? current_span() : internal::foreign_span;
+  const ActiveSpan* span =
+      internal::this_worker ? current_span() : ActiveSpan::of(internal::foreign_trace);
   return span ? span->context() : telemetry::TraceContext();
 }
 

@@ -12,11 +12,13 @@ namespace internal {
 class ActiveSpan;
 struct Core;
 struct Run;
+struct Worker;
 }  // namespace internal
 
 /// A part of a handler that shows in its trace, from its making to its end. It may live across
-/// `co_await`; what runs meanwhile is not part of it. Costs next to nothing if the handler is not
-/// recorded.
+/// `co_await`; what runs meanwhile is not part of it. Parts may end in any order, and in another
+/// handler of their actor, but not in another actor or on a thread that runs none. Costs next to
+/// nothing if the handler is not recorded.
 class [[nodiscard]] Span {
  public:
   Span(Span&& other) noexcept;
@@ -38,8 +40,11 @@ class [[nodiscard]] Span {
   friend Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
                           telemetry::AttributeList attributes);
   friend Span first_span(std::string_view name, telemetry::AttributeList attributes);
+  friend class internal::ActiveSpan;
   Span() noexcept = default;
   void open(internal::ActiveSpan* span, std::uintptr_t trace) noexcept;
+  void place_in(std::uintptr_t outer) noexcept;
+  void leave(internal::Worker& worker) noexcept;
   void set_all(std::string_view name, telemetry::AttributeList attributes);
 
   internal::ActiveSpan* span_ = nullptr;

@@ -10,6 +10,10 @@
 #include <weir/telemetry/pending_span.hpp>
 #include <weir/telemetry/plain_span.hpp>
 
+namespace weir {
+class Span;
+}
+
 namespace weir::internal {
 
 struct ActorType;
@@ -98,6 +102,8 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   }
 
   telemetry::TraceContext context() const { return {trace, id, true, baggage}; }
+  /// It ends: what goes on after the part that is still open in it is `outer`.
+  void leave_inner_to(std::uintptr_t outer) noexcept;
   /// For what is sent in it.
   Trail::From here() const noexcept { return {trace, id, baggage}; }
 
@@ -111,7 +117,10 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   const MessageType* message_type = nullptr;  // of a handler
   std::uint64_t actor = 0;
   std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
+  union {
+    Span* inner = nullptr;  // the part that was opened in it, until it ends
+    std::int64_t end_ns;
+  };
   std::int64_t wait_ns = -1;       // in the mailbox; negative if not known
   bool is_linked = false;          // to its parent, which does not wait for it
   bool is_from_elsewhere = false;  // its parent is in another process
@@ -132,8 +141,8 @@ telemetry::TraceId new_trace_id(Worker& worker) noexcept;
 /// A new span of the trace that `parent` names; of no trace but its own without one.
 ActiveSpan* new_span(Worker& worker, const telemetry::TraceContext& parent);
 
-/// The span of the call that a thread of the blocking pool runs.
-extern constinit thread_local ActiveSpan* foreign_span;
+/// On a thread that runs no actors: the word of what it does, such as a call of the blocking pool.
+extern constinit thread_local std::uintptr_t foreign_trace;
 /// The same for messages that it sends.
 void attach_foreign_trail(const Cell& target, Node* node);
 
@@ -146,18 +155,47 @@ void end_span(Core& core, ActiveSpan* span) noexcept;
 /// So much of the value of an attribute as may be kept.
 std::string_view within_limit(const Core& core, std::string_view text) noexcept;
 
-/// The actor fails in what runs on this thread.
+/// What runs on this worker has thrown.
+void record_exception(const Core& core, const std::string& message);
+/// The same, and the actor fails with it.
 void record_failure(Cell& cell, const std::string& message);
 
-/// Where in a trace this thread is; null if that is not recorded.
-std::unique_ptr<Trail> current_trail();
-/// The hook that `cell` runs next belongs to what runs on this thread.
-void keep_cause(Cell& cell);
+/// What made a hook run: a span, or something that is not recorded, and then the hook is not
+/// either; by default nobody has decided.
+struct Cause {
+  /// What runs on this thread.
+  static Cause here();
+  /// What sent the message.
+  static Cause of(const Node& message);
+
+  bool is_undecided() const noexcept { return !trail && !is_unsampled; }
+
+  std::unique_ptr<Trail> trail;
+  bool is_unsampled = false;
+};
+
+/// What runs on this worker meanwhile has that cause, without a span of its own.
+class WithinCause {
+ public:
+  WithinCause(Worker& worker, const Cause& cause);
+  WithinCause(const WithinCause&) = delete;
+  ~WithinCause();
+
+ private:
+  Worker& worker_;
+  const std::uintptr_t outer_;
+  ActiveSpan* shadow_ = nullptr;
+};
+
+/// The hook that `cell` runs next is caused by that, unless nobody has decided about it.
+void keep_cause(Cell& cell, Cause cause = Cause::here());
+/// What was kept.
+Cause take_cause(Cell& cell) noexcept;
 
 /// Runs a hook of an actor in a span of its own, if what caused it is recorded.
 class HookSpan {
  public:
-  HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause);
+  HookSpan(Cell& cell, const char* name, const Cause& cause);
   HookSpan(const HookSpan&) = delete;
   ~HookSpan();
 
@@ -166,7 +204,7 @@ class HookSpan {
  private:
   Cell& cell_;
   ActiveSpan* span_ = nullptr;
-  std::uintptr_t outer_ = 0;
+  std::uintptr_t outer_;
 };
 
 }  // namespace weir::internal

@@ -10,15 +10,22 @@
 namespace weir::internal {
 
 BlockingCall::BlockingCall(Cell& actor, Step invoke_step, Step destroy_step) noexcept
-    : Signal(&BlockingWaiter::on_home), home(&actor), invoke(invoke_step), destroy(destroy_step) {
+    : Signal(&BlockingWaiter::on_home),
+      home(&actor),
+      trace(undecided),
+      invoke(invoke_step),
+      destroy(destroy_step) {
   home->add_ref();
 }
 
 bool BlockingCall::submit() {
   Core& core = *home->core;
   if (const ActiveSpan* outer = ActiveSpan::of(this_worker->trace)) {
-    span = new_span(*this_worker, outer->context());
+    ActiveSpan* span = new_span(*this_worker, outer->context());
     span->details().name = "blocking call";
+    trace = span->word();
+  } else if (this_worker->records_spans) {
+    trace = this_worker->trace;
   }
   if (core.simulation) {
     core.simulation->run_blocking(core, &BlockingCall::perform, this);
@@ -34,16 +41,18 @@ void BlockingCall::perform(void* call) noexcept {
   auto* self = static_cast<BlockingCall*>(call);
   auto expected = Progress::queued;
   if (self->progress.compare_exchange_strong(expected, Progress::begun)) {
-    foreign_span = self->span;
+    foreign_trace = self->trace;
     self->invoke(self);
-    foreign_span = nullptr;
+    foreign_trace = undecided;
   }
   self->end_call_span();
   self->finish();
 }
 
 void BlockingCall::end_call_span() noexcept {
-  if (span) end_span(*home->core, std::exchange(span, nullptr));
+  ActiveSpan* span = ActiveSpan::of(trace);
+  trace = unsampled;
+  if (span) end_span(*home->core, span);
 }
 
 void BlockingCall::finish() noexcept {

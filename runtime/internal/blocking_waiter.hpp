@@ -11,7 +11,6 @@
 
 namespace weir::internal {
 
-class ActiveSpan;
 class BlockingWaiter;
 
 /// A call that leaves its actor for a thread of the pool and comes back. It belongs to the pool
@@ -36,7 +35,7 @@ struct BlockingCall : Signal {
 
   std::atomic<Progress> progress{Progress::queued};
   Cell* home;                        // counted until it is home
-  ActiveSpan* span = nullptr;        // from here to the end of the call, if it is recorded
+  std::uintptr_t trace;              // its span, from here to the end of the call, if it has one
   BlockingWaiter* waiter = nullptr;  // touched by the home only; null when nobody waits any more
   Step invoke;
   Step destroy;

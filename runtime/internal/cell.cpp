@@ -263,6 +263,8 @@ void Cell::activate_for(Worker& worker) noexcept {
     if (unlinked == Unlinked::parked) break;
   }
   worker.current = nullptr;
+  // A part that outlives its handler is part of nobody else's.
+  if (IsObserved) worker.trace = unsampled;
   // Used up, it has gone once below zero.
   const std::uint32_t handled = quota_before - (quota == UINT32_MAX ? 0 : quota);
   worker.messages.store(worker.messages.load(std::memory_order_relaxed) + handled,

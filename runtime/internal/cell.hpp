@@ -49,8 +49,9 @@ struct alignas(64) Cell : Link {
     wants_unstash = 2,  // messages set aside may be handled
     guarding = 4,       // the root of the tree: its children are guarded by the core's lock
     stop_hook_ran = 8,
-    fresh = 16,     // on_start has not been called
-    yielding = 32,  // a handler lets other actors run
+    fresh = 16,           // on_start has not been called
+    yielding = 32,        // a handler lets other actors run
+    unsampled_hook = 64,  // what made the next hook run is not recorded
   };
   enum class State : std::uint8_t { running, stopping, terminated };
 

@@ -1,4 +1,5 @@
 #include <weir/runtime/check.hpp>
+#include <weir/runtime/internal/active_span.hpp>
 #include <weir/runtime/internal/children.hpp>
 #include <weir/runtime/internal/core.hpp>
 #include <weir/runtime/internal/extension.hpp>
@@ -29,6 +30,7 @@ void tell_parent(Cell& cell, Cell& child) {
     cell.type->child_stopped(cell, std::move(message));
   }
   if (extension && extension->escalates) {
+    const WithinCause within(*this_worker, extension->failed_in);
     fail_with(cell, "child failed: " + extension->stop_reason.message);
   }
 }

@@ -81,8 +81,9 @@ struct Extension {
   std::int64_t window_start = 0;
   std::uint32_t restarts_in_window = 0;
   BackoffTimer backoff_timer;
-  std::unique_ptr<Trail> failed_in;  // the span of the last failure
-  std::unique_ptr<Trail> hook_in;    // the span that spawned or stops the actor
+  Cause phase_in;                  // what entered a phase that fails when overdue
+  Cause failed_in;                 // what the actor did when it failed last
+  std::unique_ptr<Trail> hook_in;  // the span that spawned or stops the actor
 
   // Requests that have not come home. Owned by the activation; once the cell has terminated, by
   // whoever brings one home.

@@ -93,26 +93,25 @@ void reset(Cell& cell, const SpawnRequest& request, std::uint32_t capacity) noex
 
 struct StopSignal : Signal, Pooled {
   StopSignal(StopMode wanted, StopReason why)
-      : Signal(&act), mode(wanted), reason(std::move(why)), cause(current_trail()) {}
+      : Signal(&act), mode(wanted), reason(std::move(why)), cause(Cause::here()) {}
 
   static void act(Signal* signal, Cell& cell) {
     std::unique_ptr<StopSignal> self(static_cast<StopSignal*>(signal));
     if (cell.state.load(std::memory_order_relaxed) != Cell::State::terminated) {
-      if (self->cause && cell.type->stop && cell.core->records_spans()) {
-        cell.extension().hook_in = std::move(self->cause);
-      }
+      if (cell.type->stop) keep_cause(cell, std::move(self->cause));
       begin_stop(cell, self->mode, std::move(self->reason));
     }
   }
 
   StopMode mode;
   StopReason reason;
-  std::unique_ptr<Trail> cause;
+  Cause cause;
 };
 
 // Stops the actor after everything before it in the mailbox, or fails it.
 struct TurnMarker {
   StopReason reason;
+  Cause cause;
   bool fails = false;
 };
 
@@ -244,7 +243,7 @@ void adopt(Cell* cell) noexcept {
 void request_stop(Cell& cell, StopMode mode, StopReason reason) noexcept {
   if (mode == StopMode::drain) {
     if (!cell.is_running()) return;
-    auto* marker = new Envelope<TurnMarker>(TurnMarker{std::move(reason)});
+    auto* marker = new Envelope<TurnMarker>(TurnMarker{std::move(reason), Cause::here()});
     if (this_worker) end_of_handler(*this_worker);  // what the caller has sent to it comes first
     if (!push_behind_all(cell, marker)) dispose(marker);
     return;
@@ -258,15 +257,19 @@ void request_kill(Cell& cell, StopReason reason) noexcept {
   cell.send_signal(new StopSignal(StopMode::kill, std::move(reason)));
 }
 
-Node* make_failing_marker(std::string message) {
+Node* make_failing_marker(std::string message, Cause cause) {
   return new Envelope<TurnMarker>(
-      TurnMarker{{StopReason::Kind::failed, std::move(message)}, /*fails=*/true});
+      TurnMarker{{StopReason::Kind::failed, std::move(message)}, std::move(cause), /*fails=*/true});
 }
 
 Outcome handle_turn_marker(void*, Node* node, Cell& cell) {
   TurnMarker& marker = static_cast<Envelope<TurnMarker>*>(node)->message();
-  if (marker.fails) throw std::runtime_error(marker.reason.message);
-  begin_stop(cell, StopMode::graceful, std::move(marker.reason));
+  const WithinCause within(*this_worker, marker.cause);
+  if (marker.fails) {
+    fail_with(cell, std::move(marker.reason.message));
+  } else {
+    begin_stop(cell, StopMode::graceful, std::move(marker.reason));
+  }
   return Outcome::done;
 }
 

@@ -46,10 +46,10 @@ struct CancelMarkedSignal : Signal, Pooled {
   }
 };
 
-void fail_in_span(Cell& cell, ActiveSpan* span, const std::exception_ptr& exception) noexcept {
+void fail_within(Cell& cell, std::uintptr_t trace, const std::exception_ptr& exception) noexcept {
   Worker& worker = *this_worker;
   const std::uintptr_t outer = worker.trace;
-  if (span) enter_trace(worker, span->word());
+  enter_trace(worker, trace);
   fail(cell, exception);
   enter_trace(worker, outer);
 }
@@ -57,11 +57,13 @@ void fail_in_span(Cell& cell, ActiveSpan* span, const std::exception_ptr& except
 void resume_run(Run* run) {
   Worker& worker = *this_worker;
   Run* outer = std::exchange(worker.current_run, run);
-  const std::uintptr_t outer_trace = worker.trace;
+  OuterTrace below{worker.trace, worker.outer_traces};
+  worker.outer_traces = &below;
   enter_trace(worker, run->trace);
   run->handle.resume();
   run->trace = worker.trace;
-  enter_trace(worker, outer_trace);
+  worker.outer_traces = below.outer;
+  enter_trace(worker, below.trace);
   worker.current_run = outer;
 }
 
@@ -128,10 +130,12 @@ void complete_if_finished(Run* finished) noexcept {
   }
   TimerMessageBase* const timer = run->timer;
   ActiveSpan* span = std::exchange(run->span, nullptr);
+  // No part of a handler that has ended is what it fails in: of a pointer nothing is left.
+  const std::uintptr_t trace = span ? span->word() : run->trace & undecided;
   run.reset();
-  // Last, because it may fail the actor: by then nothing of the handler must be left.
+  // Behind the run, because it may fail the actor: by then nothing of the handler must be left.
   if (timer) rearm_after_handling(cell, timer->node());
-  if (exception) fail_in_span(cell, span, exception);
+  if (exception) fail_within(cell, trace, exception);
   if (span) end_span(*cell.core, span);
 }
 

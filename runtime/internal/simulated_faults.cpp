@@ -36,7 +36,7 @@ void lose(Node* node) noexcept {
 // The actor handles something that throws instead of the message at the front.
 void replace_front_by_crash(Cell& cell) noexcept {
   Node* front = cell.tail.load(std::memory_order_relaxed);
-  Node* crash = make_failing_marker(crash_message);
+  Node* crash = make_failing_marker(crash_message, Cause::of(*front));
   crash->link_to(front->next_node(), std::memory_order_relaxed);
   cell.tail.store(crash, std::memory_order_relaxed);
   const std::uintptr_t newest = cell.head.load(std::memory_order_relaxed);

@@ -83,8 +83,9 @@ void finish_restart(Cell& cell) {
   cell.attention &= static_cast<std::uint8_t>(~Cell::restarting);
   extension.restarts.fetch_add(1, std::memory_order_relaxed);
   cell.core->restarts.fetch_add(1, std::memory_order_relaxed);
-  const std::int64_t failed_ns = extension.failed_in ? extension.failed_in->sent_ns.load() : 0;
-  const HookSpan span(cell, "restart", std::move(extension.failed_in));
+  const Cause cause = std::exchange(extension.failed_in, {});
+  const std::int64_t failed_ns = cause.trail ? cause.trail->sent_ns.load() : 0;
+  const HookSpan span(cell, "restart", cause);
   if (span.get()) describe_restart(*span.get(), cell, failed_ns);
   try {
     const ConstructionScope scope(&cell);
@@ -153,8 +154,7 @@ void start_actor(Cell& cell) noexcept {
   cell.flags &= static_cast<std::uint8_t>(~Cell::fresh);
   cell.attention &= static_cast<std::uint8_t>(~Cell::starting);
   if ((cell.attention & Cell::stopping) != 0) return;
-  Extension* extension = cell.extension_if_any();
-  const HookSpan span(cell, "start", extension ? std::move(extension->hook_in) : nullptr);
+  const HookSpan span(cell, "start", take_cause(cell));
   try {
     cell.type->start(cell.object, cell);
   } catch (...) {

@@ -6,6 +6,7 @@
 
 namespace weir::internal {
 
+struct Cause;
 struct TimerHandle;
 struct TimerMessageBase;
 
@@ -17,7 +18,7 @@ bool advance_stop(Cell& cell, Worker& worker) noexcept;
 /// Entry 0 of every dispatch table: stops or fails the actor when its turn comes.
 Outcome handle_turn_marker(void* object, Node* node, Cell& cell);
 /// A message whose handling fails the actor, as if a handler had thrown.
-Node* make_failing_marker(std::string message);
+Node* make_failing_marker(std::string message, Cause cause);
 /// The actor is built anew: it has entered no phase yet.
 void forget_phase(Cell& cell) noexcept;
 /// Calls on_start.

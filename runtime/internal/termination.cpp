@@ -134,11 +134,13 @@ void run_stop_hook(Cell& cell) noexcept {
   cell.flags |= Cell::stop_hook_ran;
   if (!cell.type->stop || (cell.flags & Cell::constructed) == 0) return;
   if (cell.extension().stop_reason.kind == StopReason::Kind::killed) return;
-  const HookSpan span(cell, "stop", std::move(cell.extension().hook_in));
+  const HookSpan span(cell, "stop", take_cause(cell));
   try {
     cell.type->stop(cell.object, cell);
   } catch (...) {
-    cell.core->report_failure(cell, "on_stop: " + describe(std::current_exception()));
+    const std::string what = describe(std::current_exception());
+    record_exception(*cell.core, what);
+    cell.core->report_failure(cell, "on_stop: " + what);
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace weir::internal {
 
-constinit thread_local ActiveSpan* foreign_span = nullptr;
+constinit thread_local std::uintptr_t foreign_trace = undecided;
 
 namespace {
 
@@ -103,6 +103,15 @@ ActiveSpan* new_child(Worker& worker, const Trail::From& parent) {
   return span;
 }
 
+ActiveSpan* new_shadow(const Trail::From& stands_for) {
+  auto* shadow = new ActiveSpan;
+  shadow->trace = stands_for.trace;
+  shadow->id = stands_for.span;
+  shadow->baggage = stands_for.baggage;
+  shadow->is_shadow = true;
+  return shadow;
+}
+
 // Handlers that follow each other directly share one look at the clock.
 std::int64_t begin_time(const Cell& cell, Worker& worker) noexcept {
   const std::uint32_t before = cell.popped.load(std::memory_order_relaxed) - 1;
@@ -118,18 +127,61 @@ void keep_end_time(const Cell& cell, Worker& worker) noexcept {
   worker.recorded_activation = worker.activations.load(std::memory_order_relaxed);
 }
 
+// Of a message that begins a trace and has been set aside, so that nobody decides again: no span
+// has sent it.
+bool is_root(const Trail& trail) noexcept { return !trail.span.is_valid(); }
+
+void keep_decision(const ActiveSpan& span, Node* node) {
+  if (trail_of(node->trace)) return;
+  auto* trail = new Trail({span.trace, span.parent, span.baggage}, 0);
+  node->trace = reinterpret_cast<std::uintptr_t>(trail);
+}
+
+// It has been handled. Each round of a timer that nobody has decided about is a trace of its own.
+void end_trail(Node* node) noexcept {
+  if (!repeats(node)) {
+    free_trail(node);
+  } else if (const Trail* trail = trail_of(node->trace); trail && is_root(*trail)) {
+    free_trail(node);
+    node->trace = undecided;
+  }
+}
+
+// No handler sees it: its timer was cancelled meanwhile, or who asked has given up.
+bool is_to_be_passed_over(const Node* node) noexcept {
+  if (node->has(Node::is_timer)) {
+    return TimerMessageBase::of(const_cast<Node*>(node))->state ==
+           TimerMessageBase::State::cancelled;
+  }
+  return node->type().is_request && static_cast<const RequestNode*>(node)->is_abandoned();
+}
+
+// Without a span of its own; who hears of it does so within what sent it.
+Outcome pass_over(Cell& cell, Node* node, Worker& worker) noexcept {
+  ActiveSpan* shadow = nullptr;
+  if (const Trail* trail = trail_of(node->trace)) shadow = new_shadow(trail->from());
+  enter_trace(worker, shadow ? shadow->word() : unsampled);
+  const Outcome outcome = handle_quickly(cell, node);
+  end_of_handler(worker);
+  worker.trace = unsampled;
+  delete shadow;
+  free_trail(node);
+  return outcome;
+}
+
 // Null if it is not recorded.
 ActiveSpan* begin_handler(Cell& cell, Node* node, Worker& worker) {
   const Trail* trail = trail_of(node->trace);
   const std::int64_t now = begin_time(cell, worker);
   if (!worker.core.options.telemetry->admits_span()) return nullptr;
-  ActiveSpan* span =
-      trail ? new_child(worker, trail->from()) : new_span_in(worker, new_root_id(worker));
+  const bool has_parent = trail && !is_root(*trail);
+  ActiveSpan* span = has_parent ? new_child(worker, trail->from())
+                                : new_span_in(worker, trail ? trail->trace : new_root_id(worker));
   span->begin_ns = now;
   span->actor_type = cell.type;
   span->actor = cell.id.load(std::memory_order_relaxed);
   span->message_type = &node->type();
-  if (trail) {
+  if (has_parent) {
     span->wait_ns = wait_of(node, *trail, now);
     span->is_linked = !is_waited_for(node);
   }
@@ -184,6 +236,7 @@ bool submit_plainly(Worker& worker, const ActiveSpan& span) noexcept {
 // `own` is the worker that runs this if it is one of the system's.
 void end_span_at(Core& core, Worker* own, ActiveSpan* span, std::int64_t now_ns) noexcept {
   std::unique_ptr<ActiveSpan> ended(span);
+  ended->leave_inner_to(unsampled);  // a part that outlives its handler is part of nothing
   if (ended->is_shadow) return;
   if (ended->is_linked && core.options.telemetry->options().limits.links_max == 0) {
     ended->is_linked = false;
@@ -217,6 +270,7 @@ bool decide_recording(Node* node, Worker& worker) noexcept {
 }
 
 Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
+  if (is_to_be_passed_over(node)) return pass_over(cell, node, worker);
   ActiveSpan* span = begin_handler(cell, node, worker);
   enter_trace(worker, span ? span->word() : unsampled);
   worker.suspended_run = nullptr;
@@ -224,10 +278,11 @@ Outcome handle_recorded(Cell& cell, Node* node, Worker& worker) noexcept {
   end_of_handler(worker);  // who hears of what could not be delivered does so in this span
   worker.trace = unsampled;
   if (outcome == Outcome::set_aside) {
+    if (span) keep_decision(*span, node);
     delete span;
     return outcome;
   }
-  if (!repeats(node)) free_trail(node);
+  end_trail(node);
   if (!span) return outcome;
   if (Run* run = worker.suspended_run) {
     run->span = span;
@@ -266,10 +321,10 @@ void close_trail(Worker& worker, Outbox& outbox) noexcept {
 }
 
 void attach_foreign_trail(const Cell& target, Node* node) {
-  if (foreign_span) {
-    attach(*foreign_span, target, node);
+  if (const ActiveSpan* span = ActiveSpan::of(foreign_trace)) {
+    attach(*span, target, node);
   } else if (node->trace == unsampled && target.core->records_spans()) {
-    node->trace = undecided;
+    node->trace = foreign_trace;
   }
 }
 
@@ -277,15 +332,24 @@ void free_sampled_trail(Node* node) noexcept {
   if (Trail* trail = trail_of(std::exchange(node->trace, unsampled))) Trail::release(trail);
 }
 
+void replace_trace(Worker& worker, std::uintptr_t part, std::uintptr_t outer) noexcept {
+  if (worker.trace == part) {
+    enter_trace(worker, outer);
+    return;
+  }
+  for (OuterTrace* below = worker.outer_traces; below; below = below->outer) {
+    if (below->trace == part) below->trace = outer;
+  }
+  Extension* extension = worker.current ? worker.current->extension_if_any() : nullptr;
+  if (!extension) return;
+  for (Run* run = extension->runs; run; run = run->next) {
+    if (run->trace == part) run->trace = outer;
+  }
+}
+
 std::uintptr_t shadow_of(std::uintptr_t trace) {
   const ActiveSpan* span = ActiveSpan::of(trace);
-  if (!span) return trace;
-  auto* shadow = new ActiveSpan;
-  shadow->trace = span->trace;
-  shadow->id = span->id;
-  shadow->baggage = span->baggage;
-  shadow->is_shadow = true;
-  return shadow->word();
+  return span ? new_shadow(span->here())->word() : trace;
 }
 
 void end_span(Core& core, ActiveSpan* span) noexcept {
@@ -297,48 +361,91 @@ std::string_view within_limit(const Core& core, std::string_view text) noexcept 
   return telemetry::Attribute::cut(text, core.options.telemetry->options().limits.text_bytes_max);
 }
 
-void record_failure(Cell& cell, const std::string& message) {
+void record_exception(const Core& core, const std::string& message) {
   ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
   if (!span) return;
   ActiveSpan::Details& details = span->details();
   details.status = telemetry::SpanStatus::error;
   details.status_message = telemetry::Attribute::bounded(message);
   details.events.push_back({"exception",
-                            cell.core->now_ns() + cell.core->wall_offset_ns,
-                            {{"exception.message", within_limit(*cell.core, message)}}});
-  cell.extension().failed_in = current_trail();
+                            core.now_ns() + core.wall_offset_ns,
+                            {{"exception.message", within_limit(core, message)}}});
 }
 
-std::unique_ptr<Trail> current_trail() {
-  const ActiveSpan* span = this_worker ? ActiveSpan::of(this_worker->trace) : nullptr;
-  if (!span) return nullptr;
-  return std::make_unique<Trail>(span->here(), span_time(this_worker->core));
+void record_failure(Cell& cell, const std::string& message) {
+  cell.extension().failed_in = Cause::here();
+  record_exception(*cell.core, message);
 }
 
-void keep_cause(Cell& cell) {
-  if (!cell.core->records_spans()) return;
-  if (std::unique_ptr<Trail> cause = current_trail()) {
-    cell.extension().hook_in = std::move(cause);
+Cause Cause::here() {
+  const Worker* worker = this_worker;
+  if (worker && !worker->records_spans) return {};
+  const std::uintptr_t trace = worker ? worker->trace : foreign_trace;
+  const ActiveSpan* span = ActiveSpan::of(trace);
+  if (!span) return {nullptr, trace == unsampled};
+  const std::int64_t now = worker ? span_time(worker->core) : 0;  // nobody asks a hook for it
+  return {std::make_unique<Trail>(span->here(), now), false};
+}
+
+Cause Cause::of(const Node& message) {
+  const Trail* trail = trail_of(message.trace);
+  if (!trail) return {nullptr, (message.trace & undecided) == 0};
+  return {std::make_unique<Trail>(trail->from(), trail->sent_ns.load(std::memory_order_relaxed)),
+          false};
+}
+
+WithinCause::WithinCause(Worker& worker, const Cause& cause)
+    : worker_(worker), outer_(worker.trace) {
+  if (cause.trail) shadow_ = new_shadow(cause.trail->from());
+  const std::uintptr_t unrecorded = cause.is_unsampled ? unsampled : worker.outside_trace;
+  enter_trace(worker, shadow_ ? shadow_->word() : unrecorded);
+}
+
+WithinCause::~WithinCause() {
+  enter_trace(worker_, outer_);
+  if (shadow_) end_span(worker_.core, shadow_);
+}
+
+void keep_cause(Cell& cell, Cause cause) {
+  if (!cell.core->records_spans() || cause.is_undecided()) return;
+  if (cause.is_unsampled) {
+    cell.flags |= Cell::unsampled_hook;
+  } else {
+    cell.flags &= static_cast<std::uint8_t>(~Cell::unsampled_hook);
+    cell.extension().hook_in = std::move(cause.trail);
   }
 }
 
-HookSpan::HookSpan(Cell& cell, const char* name, std::unique_ptr<Trail> cause) : cell_(cell) {
-  if (!cause || !cell.core->options.telemetry->admits_span()) return;
-  span_ = new_span(*this_worker, cause->context());
+Cause take_cause(Cell& cell) noexcept {
+  Extension* extension = cell.extension_if_any();
+  Cause cause{extension ? std::move(extension->hook_in) : nullptr,
+              (cell.flags & Cell::unsampled_hook) != 0};
+  cell.flags &= static_cast<std::uint8_t>(~Cell::unsampled_hook);
+  return cause;
+}
+
+// What finds no room is not recorded, and neither is what it causes.
+HookSpan::HookSpan(Cell& cell, const char* name, const Cause& cause)
+    : cell_(cell), outer_(this_worker->trace) {
+  if (cause.is_undecided()) return;
+  if (cause.is_unsampled || !cell.core->options.telemetry->admits_span()) {
+    enter_trace(*this_worker, unsampled);
+    return;
+  }
+  span_ = new_span(*this_worker, cause.trail->context());
   span_->is_linked = true;
   span_->details().name = name;
   span_->actor_type = cell.type;
   span_->actor = cell.id.load(std::memory_order_relaxed);
-  outer_ = this_worker->trace;
   enter_trace(*this_worker, span_->word());
   this_worker->suspended_run = nullptr;
 }
 
 // A hook that is a coroutine may go on later, and its span with it.
 HookSpan::~HookSpan() {
-  if (!span_) return;
-  end_of_handler(*this_worker);
+  if (span_) end_of_handler(*this_worker);
   enter_trace(*this_worker, outer_);
+  if (!span_) return;
   if (Run* run = this_worker->suspended_run) {
     run->span = span_;
   } else {

@@ -47,6 +47,9 @@ struct EndedSignal : Signal, Pooled {
     if (!self->is_linked) {
       self->notify(cell, std::move(self->message));
     } else if (self->message.reason.is_failure()) {
+      const Extension* extension = self->ended->extension_if_any();
+      const Cause none;
+      const WithinCause within(*this_worker, extension ? extension->failed_in : none);
       fail_with(cell, "linked actor failed: " + self->message.reason.message);
     }
   }

@@ -52,6 +52,12 @@ struct Outbox {
   static constexpr std::uint32_t burst = 64;
 };
 
+/// What goes on when the coroutine that runs suspends or ends.
+struct OuterTrace {
+  std::uintptr_t trace;
+  OuterTrace* outer;
+};
+
 /// One thread that runs actors.
 ///
 /// Work waits in three places, looked at in this order: the slot (the actor messaged last, whose
@@ -97,6 +103,7 @@ struct alignas(128) Worker {
   const bool is_observed;              // one of both
   const std::uintptr_t outside_trace;  // of what no message caused
   std::uintptr_t trace = 0;            // of what runs: see active_span.hpp
+  OuterTrace* outer_traces = nullptr;  // below it, innermost first
   std::uint64_t trace_random;
   const std::uint64_t roots_bound;  // of the numbers of traces that are recorded: Sampler::bound
   std::uint64_t roots_random;
@@ -175,6 +182,9 @@ inline void enter_trace(Worker& worker, std::uintptr_t trace) noexcept {
   worker.outbox.recorded_credit += worker.outbox.credit;
   worker.outbox.credit = 0;
 }
+
+/// A part has ended that was the innermost one somewhere in the actor that runs: `outer` goes on.
+void replace_trace(Worker& worker, std::uintptr_t part, std::uintptr_t outer) noexcept;
 
 /// What runs on a worker meanwhile, though no message caused it, begins traces: hooks, signals.
 /// Everything else that runs between handlers sends nothing of its own, and keeps off `trace`.

@@ -72,6 +72,144 @@ TEST(Span, OfATaskThatIsDestroyedLeavesAloneWhatRuns) {
   EXPECT_TRUE(spans.named("Note").empty()) << "sent in a part that is not recorded";
 }
 
+/// Its second part begins before the first one ends.
+class Replacing final : public Actor<Begin> {
+ public:
+  explicit Replacing(RefOf<Notes> notes) : notes_(std::move(notes)) {}
+  void on(Begin) {
+    std::optional<Span> part;
+    part.emplace(span("validate"));
+    part.emplace(span("charge"));
+    part.reset();
+    notes_.send<Note>();
+  }
+
+ private:
+  RefOf<Notes> notes_;
+};
+
+template <class A>
+void expect_note_in_the_handler() {
+  const RecordedSpans spans;
+  SimulationOptions options;
+  options.system.telemetry = spans.telemetry();
+  Simulation simulation(std::move(options));
+  simulation.system().spawn<A>(simulation.system().spawn<Notes>()).template send<Begin>();
+  simulation.run_until_idle();
+  EXPECT_EQ(spans.one("validate").parent, spans.one("Begin").context.span);
+  EXPECT_EQ(spans.one("Note").parent, spans.one("Begin").context.span);
+}
+
+TEST(Span, OfAPartThatIsReplacedIsNotWhatGoesOn) { expect_note_in_the_handler<Replacing>(); }
+
+/// The first part is moved and ends while the second one is open.
+class Shifting final : public Actor<Begin> {
+ public:
+  explicit Shifting(RefOf<Notes> notes) : notes_(std::move(notes)) {}
+  void on(Begin) {
+    std::optional<Span> moved;
+    {
+      Span first = span("validate");
+      const auto second = span("charge");
+      const auto third = span("print");
+      moved.emplace(std::move(first));
+      moved.reset();
+    }
+    notes_.send<Note>();
+  }
+
+ private:
+  RefOf<Notes> notes_;
+};
+
+TEST(Span, OfPartsThatEndInAnyOrderAreNotWhatGoesOn) { expect_note_in_the_handler<Shifting>(); }
+
+struct End {};
+
+/// One handler begins a part, another one ends it, then the first one goes on.
+class Sharing final : public Actor<Begin, End> {
+ public:
+  static constexpr bool interleaves = true;
+  explicit Sharing(RefOf<Notes> notes) : notes_(std::move(notes)) {}
+  Task<> on(Begin) {
+    part_.emplace(span("validate"));
+    self().send<End>();
+    static_cast<void>(co_await sleep_for(1h));
+    notes_.send<Note>();
+  }
+  void on(End) { part_.reset(); }
+
+ private:
+  RefOf<Notes> notes_;
+  std::optional<Span> part_;
+};
+
+TEST(Span, OfAPartThatEndsInAnotherHandlerIsNotWhatGoesOn) {
+  expect_note_in_the_handler<Sharing>();
+}
+
+/// A task beside the handler ends the part of the handler, which has not suspended yet.
+class Delegating final : public Actor<Begin> {
+ public:
+  explicit Delegating(RefOf<Notes> notes) : notes_(std::move(notes)) {}
+  Task<> on(Begin) {
+    part_.emplace(span("validate"));
+    TaskScope scope;
+    scope.spawn(end_part());
+    notes_.send<Note>();
+    co_await scope.join();
+  }
+
+ private:
+  Task<> end_part() {
+    part_.reset();
+    co_return;
+  }
+
+  RefOf<Notes> notes_;
+  std::optional<Span> part_;
+};
+
+TEST(Span, OfAPartThatEndsInATaskIsNotWhatGoesOn) { expect_note_in_the_handler<Delegating>(); }
+
+/// Keeps a part longer than its handler.
+class Keeping final : public Actor<Begin> {
+ public:
+  void on(Begin) {
+    telemetry::TraceContext remote = not_sampled();
+    remote.is_sampled = true;
+    part_.emplace(remote_span("part", remote));
+  }
+
+ private:
+  std::optional<Span> part_;
+};
+
+class Sending final : public Actor<Begin> {
+ public:
+  explicit Sending(RefOf<Notes> notes) : notes_(std::move(notes)) {}
+  void on(Begin) { notes_.send<Note>(); }
+
+ private:
+  RefOf<Notes> notes_;
+};
+
+TEST(Span, OfAPartThatOutlivesItsHandlerIsNotThatOfOthers) {
+  const RecordedSpans spans({.sampler = {.kind = telemetry::SamplerKind::always_off}});
+  SimulationOptions options;
+  options.system.telemetry = spans.telemetry();
+  Simulation simulation(std::move(options));
+  const auto keeping = simulation.system().spawn<Keeping>();
+  keeping.send<Begin>();
+  simulation.run_until_idle();
+  simulation.system().spawn<Sending>(simulation.system().spawn<Notes>()).send<Begin>();
+  simulation.run_until_idle();
+  keeping.stop();
+  simulation.run_until_idle();
+  EXPECT_EQ(spans.named("part").size(), 1u);
+  EXPECT_TRUE(spans.named("Note").empty());
+}
+
 /// Does what others asked for, of whom only one was recorded.
 class Doing final : public Actor<Begin> {
  public:

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/runtime/phase.hpp>
 #include <weir/runtime/simulation.hpp>
 #include <weir/runtime/sleep.hpp>
 #include <weir/runtime/span.hpp>
@@ -182,15 +183,195 @@ TEST(TracingHooks, ARestartLastsUntilAStartThatSuspendsHasEnded) {
   EXPECT_TRUE(is_child(spans.named("Started").back(), restart));
 }
 
-struct Recorded {};
-struct Unrecorded {};
-struct Go {};
+/// Does in a part that is not recorded what its handler is told to.
+class Unrecorded final : public Actor<Spawn, Stop, Fail> {
+ public:
+  explicit Unrecorded(RefOf<Log> log) : log_(std::move(log)) {}
+  void on(Spawn) {
+    const auto part = caused_span({}, {});
+    child_ = spawn<Child>(log_);
+  }
+  void on(Stop) {
+    const auto part = caused_span({}, {});
+    child_.stop();
+  }
+  void on(Fail) {
+    const auto part = caused_span({}, {});
+    child_.send<Fail>();
+  }
 
-class Receiver final : public Actor<Recorded, Unrecorded> {
+ private:
+  RefOf<Log> log_;
+  RefOf<Child> child_;
+};
+
+class TracingHooksUnrecorded : public ::testing::Test {
+ protected:
+  template <class... Ms>
+  void tell(Ms... messages) {
+    (tell_one(messages), ...);
+  }
+  void expect_nothing() const {
+    for (const char* name : {"start", "stop", "restart", "Started", "Stopped"}) {
+      EXPECT_TRUE(spans_.named(name).empty()) << name;
+    }
+  }
+
+ private:
+  template <class M>
+  void tell_one(M) {
+    actor_.send<M>();
+    simulation_.run_until_idle();
+  }
+
+  RecordedSpans spans_;
+  Simulation simulation_{recording(spans_)};
+  RefOf<Unrecorded> actor_ =
+      simulation_.system().spawn<Unrecorded>(simulation_.system().spawn<Log>());
+};
+
+TEST_F(TracingHooksUnrecorded, AStartIsNotIfWhatSpawnedIsNot) {
+  tell(Spawn());
+  expect_nothing();
+}
+
+TEST_F(TracingHooksUnrecorded, AStopIsNotIfWhatStopsIsNot) {
+  tell(Spawn(), Stop());
+  expect_nothing();
+}
+
+TEST_F(TracingHooksUnrecorded, AStopIsNotIfWhatFailsIsNot) {
+  tell(Spawn(), Fail());
+  expect_nothing();
+}
+
+TEST(TracingHooks, ARestartIsNotRecordedIfTheFailureIsNot) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  const SpawnOptions options{.supervision = {.directive = Supervision::Directive::restart}};
+  auto child = simulation.system().spawn<Child>(options, log);
+  struct Failing {
+    static Task<> run(RefOf<Child> target) {
+      const auto part = caused_span({}, {});
+      target.send<Fail>();
+      co_return;
+    }
+  };
+  simulation.run(Failing::run(child));
+  simulation.run_until_idle();
+  EXPECT_EQ(spans.named("Started").size(), 1u) << "only that of the first start";
+}
+
+struct Drain {};
+
+/// Stops its child when the child has handled what it was sent.
+class Drainer final : public Actor<Drain> {
+ public:
+  explicit Drainer(RefOf<Log> log) : child_(spawn<Child>(std::move(log))) {}
+  void on(Drain) { child_.stop(weir::Stop::when_drained); }
+
+ private:
+  RefOf<Child> child_;
+};
+
+TEST(TracingHooks, AnActorThatIsDrainedStopsInTheTraceOfWhoDrainsIt) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  simulation.system().spawn<Drainer>(log).send<Drain>();
+  simulation.run_until_idle();
+  EXPECT_TRUE(is_child(spans.one("stop"), spans.one("Drain")));
+}
+
+class BadStopper final : public Actor<StopSelf> {
+ public:
+  void on(StopSelf) { stop(); }
+  void on_stop() { throw std::runtime_error("no end"); }
+};
+
+TEST(TracingHooks, AStopThatFailsHasItsError) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  simulation.system().spawn<BadStopper>().send<StopSelf>();
+  simulation.run_until_idle();
+  const SpanRecord stop = spans.one("stop");
+  EXPECT_EQ(stop.status, telemetry::SpanStatus::error);
+  EXPECT_EQ(stop.status_message, "no end");
+  ASSERT_EQ(stop.events.size(), 1u);
+  EXPECT_EQ(stop.events[0].name, "exception");
+}
+
+/// Fails with its child, or with an actor that it is linked to.
+class Dependent final : public Actor<Spawn, Fail> {
+ public:
+  Dependent(RefOf<Log> log, bool is_linked) : log_(std::move(log)), is_linked_(is_linked) {}
+  void on(Spawn) {
+    SpawnOptions options;
+    if (!is_linked_) options.supervision.directive = Supervision::Directive::escalate;
+    child_ = spawn<Child>(options, log_);
+    if (is_linked_) link(child_);
+  }
+  void on(Fail) { child_.send<Fail>(); }
+
+ private:
+  RefOf<Log> log_;
+  const bool is_linked_;
+  RefOf<Child> child_;
+};
+
+void expect_restart_after_its_child(bool is_linked) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto log = simulation.system().spawn<Log>();
+  const SpawnOptions options{.supervision = {.directive = Supervision::Directive::restart}};
+  auto dependent = simulation.system().spawn<Dependent>(options, log, is_linked);
+  dependent.send<Spawn>();
+  simulation.run_until_idle();
+  dependent.send<Fail>();
+  simulation.run_until_idle();
+  const auto failed = spans.named("Fail");
+  ASSERT_EQ(failed.size(), 2u);
+  EXPECT_TRUE(is_child(spans.one("restart"), failed[1]));
+}
+
+TEST(TracingHooks, ARestartAfterAnEscalationIsInTheTraceOfTheChildsFailure) {
+  expect_restart_after_its_child(false);
+}
+
+TEST(TracingHooks, ARestartWithALinkedActorIsInTheTraceOfItsFailure) {
+  expect_restart_after_its_child(true);
+}
+
+struct Go {};
+enum class Shift { day, night };
+
+class Sleeper final : public Actor<Go>, public Phased<Sleeper, Shift> {
+ public:
+  static constexpr PhaseRule<Shift> phases[] = {
+      {.phase = Shift::day, .to = {Shift::night}},
+      {.phase = Shift::night, .limit = 1h, .overdue = Overdue::fail},
+  };
+  void on(Go) { enter<Shift::night>(); }
+};
+
+TEST(TracingHooks, ARestartOfAnOverdueActorIsInTheTraceOfWhatEnteredThePhase) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  const SpawnOptions options{.supervision = {.directive = Supervision::Directive::restart}};
+  simulation.system().spawn<Sleeper>(options).send<Go>();
+  simulation.run_for(2h);
+  EXPECT_TRUE(is_child(spans.one("restart"), spans.one("Go")));
+}
+
+struct Recorded {};
+struct Sent {};
+
+class Receiver final : public Actor<Recorded, Sent> {
  public:
   explicit Receiver(testing::Collector<bool>* recorded) : recorded_(recorded) {}
   void on(Recorded) { recorded_->add(current_trace().is_valid()); }
-  void on(Unrecorded) { recorded_->add(current_trace().is_valid()); }
+  void on(Sent) { recorded_->add(current_trace().is_valid()); }
 
  private:
   testing::Collector<bool>* recorded_;
@@ -205,7 +386,7 @@ class BothWays final : public Actor<Go> {
     elsewhere.is_sampled = false;
     receiver_.send<Recorded>();
     const Span part = remote_span("not sampled there", elsewhere);
-    receiver_.send<Unrecorded>();
+    receiver_.send<Sent>();
   }
 
  private:

@@ -4,7 +4,7 @@ again.
 Usage: kill_sample.py PROGRAM SAMPLE
 
 Whenever it is killed, in the end all is done, and nothing twice: each SAMPLE is a function below,
-which looks at the lines of the last run.
+which looks at what is printed when it is started once more after its end.
 """
 
 import concurrent.futures
@@ -23,10 +23,10 @@ def checkout(lines):
 
 
 def courier_race(lines):
-    """There is one workflow, and it has ended."""
-    if "the workflow is completed:" not in lines:
+    """There is one workflow, it has ended, and there is nothing to do any more."""
+    if lines[:1] != ["the workflow is completed:"]:
         return False
-    table = lines[lines.index("the workflow is completed:") + 1:]
+    table = lines[1:]
     ended = [line for line in table if re.search(r"(completed|failed|cancelled)$", line)]
     delivered = [line for line in table if re.fullmatch(r"deliver +parcel +completed", line)]
     return len(table) == len(ended) == 4 and len(delivered) == 1
@@ -48,6 +48,15 @@ def run(program, directory, lines_max):
     rest, _ = child.communicate()
     lines += [line.strip() for line in rest.splitlines()]
     return lines, child.returncode == 0
+
+
+def finish(program, directory):
+    """Lets it end, and returns what it prints when it is started once more."""
+    run(program, directory, 10_000)
+    lines, has_ended = run(program, directory, 10_000)
+    if not has_ended:
+        sys.exit("started after its end it does not end:\n" + "\n".join(lines))
+    return lines
 
 
 def logged(directory):
@@ -77,7 +86,7 @@ def run_commits(program, directory, commits_max):
 def kill_after_commit(program, commits):
     with tempfile.TemporaryDirectory() as directory:
         has_ended = run_commits(program, directory, commits)
-        lines, _ = run(program, directory, 10_000)
+        lines = finish(program, directory)
         check(lines, f"killed after commit {commits}")
         return has_ended
 
@@ -93,12 +102,12 @@ def main():
         whole, has_ended = run(program, directory, 10_000)
         if not has_ended:
             sys.exit("it does not end by itself")
-        check(whole, "without a kill")
+        check(finish(program, directory), "without a kill")
     # Killed once, after each line; zero is as soon as it was started.
     for at in range(len(whole)):
         with tempfile.TemporaryDirectory() as directory:
             run(program, directory, at)
-            lines, _ = run(program, directory, 10_000)
+            lines = finish(program, directory)
             check(lines, f"killed after line {at}")
     # Killed after each commit: those of each step, each child and each sleep among them.
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -112,10 +121,10 @@ def main():
     # Killed again and again, each time a line later.
     with tempfile.TemporaryDirectory() as directory:
         for at in range(10_000):
-            lines, has_ended = run(program, directory, at)
+            _, has_ended = run(program, directory, at)
             if has_ended:
                 break
-        check(lines, "killed again and again")
+        check(finish(program, directory), "killed again and again")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include <weir/runtime/span.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <weir/runtime/internal/active_span.hpp>
@@ -27,9 +28,14 @@ telemetry::Attribute within_limits(telemetry::AttributeView attribute) {
   return telemetry::Attribute(attribute);
 }
 
+// An attribute has one value, the last one: exporters and collectors rely on that.
 void set_on(ActiveSpan& span, const telemetry::AttributeView& attribute) {
   ActiveSpan::Details& details = span.details();
-  if (details.attributes.size() >= limits().attributes_max) {
+  const auto known =
+      std::ranges::find(details.attributes, attribute.name, &telemetry::Attribute::name);
+  if (known != details.attributes.end()) {
+    known->value = within_limits(attribute).value;
+  } else if (details.attributes.size() >= limits().attributes_max) {
     ++details.dropped_attributes;
   } else {
     details.attributes.push_back(within_limits(attribute));
@@ -144,16 +150,16 @@ Span span(std::string_view name, telemetry::AttributeList attributes) {
   return made;
 }
 
-Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
-                 telemetry::AttributeList attributes) {
+Span Span::begin(std::string_view name, const telemetry::TraceContext& remote,
+                 telemetry::AttributeList attributes, bool is_from_elsewhere) {
   Span made;
   internal::Worker* worker = internal::this_worker;
   if (!worker || !worker->current || !worker->records_spans) return made;
   telemetry::Telemetry& telemetry = *worker->core.options.telemetry;
   telemetry::TraceContext parent = remote;
   if (!remote.is_valid()) {
-    parent = {};
     parent.trace = internal::new_trace_id(*worker);
+    parent.span = {};
   }
   const bool is_sampled =
       remote.is_valid() ? telemetry.samples_child(remote) : telemetry.samples_root(parent.trace);
@@ -162,10 +168,15 @@ Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
     return made;
   }
   ActiveSpan* inner = internal::new_span(*worker, parent);
-  inner->is_from_elsewhere = remote.is_valid();
+  inner->is_from_elsewhere = is_from_elsewhere;
   made.open(inner, inner->word());
   made.set_all(name, attributes);
   return made;
+}
+
+Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
+                 telemetry::AttributeList attributes) {
+  return Span::begin(name, remote, attributes, /*is_from_elsewhere=*/true);
 }
 
 Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
@@ -187,10 +198,14 @@ Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
   return made;
 }
 
+Span root_span(std::string_view name, telemetry::AttributeList attributes) {
+  return Span::begin(name, {}, attributes, /*is_from_elsewhere=*/false);
+}
+
 Span first_span(std::string_view name, telemetry::AttributeList attributes) {
   const internal::Worker* worker = internal::this_worker;
   if (!worker || worker->trace != internal::undecided) return {};
-  return remote_span(name, {}, attributes);
+  return root_span(name, attributes);
 }
 
 telemetry::TraceContext current_trace() {

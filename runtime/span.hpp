@@ -27,6 +27,7 @@ class [[nodiscard]] Span {
 
   /// False if nobody records it: then there is no need to compute attributes.
   bool is_recorded() const noexcept { return span_ != nullptr; }
+  /// Instead of the value it has, if it has one.
   void set(const telemetry::AttributeView& attribute);
   void add_event(std::string_view name, telemetry::AttributeList attributes = {});
   void set_status(telemetry::SpanStatus status, std::string_view message = {});
@@ -39,9 +40,12 @@ class [[nodiscard]] Span {
                           telemetry::AttributeList attributes);
   friend Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
                           telemetry::AttributeList attributes);
+  friend Span root_span(std::string_view name, telemetry::AttributeList attributes);
   friend Span first_span(std::string_view name, telemetry::AttributeList attributes);
   friend class internal::ActiveSpan;
   Span() noexcept = default;
+  static Span begin(std::string_view name, const telemetry::TraceContext& remote,
+                    telemetry::AttributeList attributes, bool is_from_elsewhere);
   void open(internal::ActiveSpan* span, std::uintptr_t trace) noexcept;
   void place_in(std::uintptr_t outer) noexcept;
   void leave(internal::Worker& worker) noexcept;
@@ -68,7 +72,8 @@ void add_event(std::string_view name, telemetry::AttributeList attributes = {});
 void set_attribute(const telemetry::AttributeView& attribute);
 
 /// Begins a part of the handler that runs which continues a trace from elsewhere, such as that of
-/// the process that sent a request over the network. If the context is not valid, a trace begins.
+/// the process that sent a request over the network. If the context is not valid, a trace begins,
+/// with its baggage if it has any.
 Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
                  telemetry::AttributeList attributes = {});
 
@@ -78,6 +83,10 @@ Span remote_span(std::string_view name, const telemetry::TraceContext& remote,
 /// nor what it causes, whatever the rest of the handler is.
 Span caused_span(std::string_view name, const telemetry::TraceContext& cause,
                  telemetry::AttributeList attributes = {});
+
+/// Begins a part of the handler that runs which is the first of a trace, whatever the handler is
+/// part of: what would never end in one trace, such as the rounds of a schedule.
+Span root_span(std::string_view name, telemetry::AttributeList attributes = {});
 
 /// Begins a trace if there is none to belong to because no message caused what runs, as with the
 /// task of `ActorSystem::run`; otherwise nothing, and everything is part of what it was part of.

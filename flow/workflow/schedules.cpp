@@ -118,7 +118,7 @@ Task<> run_schedule(WorkflowContext ctx, ScheduleState state) {
   const telemetry::TraceContext here = current_trace();
   if (begins) {
     // Each of them is a trace of its own, or that of the schedule would never end.
-    Span beginning = remote_span("workflow.schedule", {}, {{"workflow.kind", state.kind}});
+    Span beginning = root_span("workflow.schedule", {{"workflow.kind", state.kind}});
     beginning.add_link(here);
     const auto child =
         ctx.child<void>(state.kind, state.payload,

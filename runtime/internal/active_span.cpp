@@ -150,7 +150,7 @@ void ActiveSpan::move_to(telemetry::SpanRecord& record) {
   record.context.is_sampled = true;
   record.context.baggage = std::move(baggage);
   record.parent = parent;
-  record.parent_is_remote = is_from_elsewhere;
+  record.parent_is_remote = is_from_elsewhere && parent.is_valid();
   record.kind = kind();
   record.begin = begin_ns;
   record.end = end_ns;

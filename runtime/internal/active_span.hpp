@@ -123,7 +123,7 @@ class ActiveSpan final : public telemetry::PendingSpan, public Pooled {
   };
   std::int64_t wait_ns = -1;       // in the mailbox; negative if not known
   bool is_linked = false;          // to its parent, which does not wait for it
-  bool is_from_elsewhere = false;  // its parent is in another process
+  bool is_from_elsewhere = false;  // asked for by another process, as is its parent if any
   bool drops_link = false;         // there may be none
   bool is_shadow = false;          // stands for another span, and is not recorded itself
 

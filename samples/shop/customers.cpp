@@ -30,7 +30,7 @@ Product choose(std::uint64_t random) {
 
 // [customer]
 Task<> Customer::on(Buy) {
-  const auto visit = weir::remote_span("visit", {});  // a trace begins with each
+  const auto visit = weir::root_span("visit");  // a trace begins with each
   const Product product = choose(random());
   const auto order = co_await place(product, 1 + static_cast<std::int64_t>(random() % 3));
   const bool changes_mind = random() % 10 == 0;

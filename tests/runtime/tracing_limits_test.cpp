@@ -1,5 +1,7 @@
 // How much one span keeps.
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include <weir/runtime/simulation.hpp>
@@ -26,7 +28,8 @@ class Talker final : public Actor<Talk> {
  public:
   void on(Talk) {
     Span part = span("part", {{"first", 1}, {"second", 2}});
-    for (int i = 0; i < 3; ++i) part.set({"more", i});
+    for (int i = 0; i < 3; ++i) part.set({"more" + std::to_string(i), i});
+    part.set({"first", 3});
     for (int i = 0; i < 7; ++i) part.add_event("event");
     for (std::uint8_t i = 1; i <= 3; ++i) part.add_link(elsewhere(i));
     part.add_link({});  // nowhere
@@ -48,6 +51,12 @@ TEST(TracingLimits, AttributesBeyondTheLimitAreCounted) {
   EXPECT_EQ(part.attributes.size(), 2u);
   EXPECT_EQ(part.attributes[1].name, "second");
   EXPECT_EQ(part.dropped_attributes, 3u);
+}
+
+TEST(TracingLimits, AnAttributeHasItsLastValue) {
+  const SpanRecord part = part_with({.attributes_max = 2});
+  EXPECT_EQ(part.attributes[0], telemetry::Attribute("first", 3));
+  EXPECT_EQ(part.attributes[1], telemetry::Attribute("second", 2));
 }
 
 TEST(TracingLimits, EventsBeyondTheLimitAreCounted) {

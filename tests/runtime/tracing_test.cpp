@@ -476,6 +476,42 @@ TEST(Tracing, ATraceFromElsewhereGoesOn) {
   EXPECT_TRUE(is_child(spans.one("Leaf"), request));
 }
 
+TEST(Tracing, ARequestThatSaysNothingOfATraceBeginsOneWithItsBaggage) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  auto leaf = simulation.system().spawn<LeafActor>();
+  telemetry::TraceContext remote;
+  remote.baggage = std::make_shared<const telemetry::TraceBaggage>(
+      telemetry::TraceBaggage{.trace_state = {}, .baggage = "customer=7"});
+  simulation.system().spawn<Gateway>(leaf).send<Serve>(remote);
+  simulation.run_until_idle();
+  const SpanRecord request = spans.one("GET /");
+  EXPECT_FALSE(request.parent.is_valid());
+  EXPECT_FALSE(request.parent_is_remote);
+  EXPECT_EQ(request.kind, telemetry::SpanKind::server);
+  for (const SpanRecord& span : {request, spans.one("Leaf")}) {
+    ASSERT_NE(span.context.baggage, nullptr);
+    EXPECT_EQ(span.context.baggage->baggage, "customer=7");
+  }
+}
+
+struct Round {};
+
+class Schedule final : public Actor<Round> {
+ public:
+  void on(Round) { const auto part = root_span("round"); }
+};
+
+TEST(Tracing, ARootBeginsATraceInsideAnother) {
+  const RecordedSpans spans;
+  Simulation simulation(recording(spans));
+  simulation.system().spawn<Schedule>().send<Round>();
+  simulation.run_until_idle();
+  EXPECT_FALSE(spans.one("round").parent.is_valid());
+  EXPECT_NE(spans.one("round").context.trace, spans.one("Round").context.trace);
+  EXPECT_EQ(spans.one("round").kind, telemetry::SpanKind::internal);
+}
+
 TEST(Tracing, ATraceFromElsewhereThatIsNotSampledIsNot) {
   const RecordedSpans spans;
   Simulation simulation(recording(spans));

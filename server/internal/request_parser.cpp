@@ -38,10 +38,11 @@ class RequestParser::Parser final : public http::basic_parser<true> {
   void on_field_impl(http::field, StringView name, StringView value, BeastError&) override {
     request_.add_header(to_std(name), to_std(value));
   }
-  void on_header_impl(BeastError&) override { request_.keeps_alive = keep_alive(); }
-  void on_body_init_impl(const boost::optional<std::uint64_t>& length, BeastError&) override {
-    request_.has_body = length && *length > 0;
+  void on_header_impl(BeastError&) override {
+    request_.keeps_alive = keep_alive();
+    request_.has_body = content_length().value_or(0) > 0;
   }
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, BeastError&) override {}
   std::size_t on_body_impl(StringView body, BeastError&) override {
     request_.has_body = request_.has_body || !body.empty();
     request_.body.append(body.data(), body.size());

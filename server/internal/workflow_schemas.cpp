@@ -22,7 +22,9 @@ Execution = {
   sibling boolean 'cancelled as others had decided', created! @Time, changed @Time, started! @Time,
   ended! @Time, not_before @Time, deadline @Time, attempt_deadline @Time, suspended_until @Time,
   attempt! integer? 'the newest, from 0', attempts! integer 'made so far',
-  attempts_max! integer 'if none of them loses its lease', worker! string?, lease_since @Time,
+  attempts_max! integer 'if none of them loses its lease', retries integer, reclaims integer,
+  reclaims_max integer, replays integer, replays_max integer, suspensions integer,
+  signals integer, worker! string?, lease_since @Time,
   lease_until! @Time, tags! @Tags, capabilities @Texts, limit_keys @Texts, creator string,
   idempotency_key string?, trace string? 'the id of the trace that it belongs to',
   attempt_timeout_seconds number?, retry @Retry, payload @Payload
@@ -114,8 +116,12 @@ WorkflowCancelled = {is_new! boolean, cancelled! @Texts}
 Graph = {
   workflow! string, revision! @Integer,
   nodes! [{
-    id! string, kind! string, state! @ExecutionState, attempt! integer?, created! @Time,
-    started! @Time, ended! @Time, policy! @EdgePolicy, dependencies! string?, lane! any
+    id! string, kind! string, state! @ExecutionState, attempt! integer?, attempts integer,
+    attempts_max integer, retries integer, reclaims integer, reclaims_max integer,
+    replays integer, replays_max integer, created! @Time, changed @Time, started! @Time,
+    ended! @Time, not_before @Time, deadline @Time, attempt_deadline @Time,
+    suspended_until @Time, worker string?, lease_since @Time, lease_until @Time, reason string?,
+    policy! @EdgePolicy, dependencies! string?, lane! string
   }],
   edges! [{
     id! string, upstream! string, downstream! string, input! string?,

@@ -77,8 +77,9 @@ const std::map<std::string, std::string, std::less<>>& bodies() {
 /// Operations that cannot be done here, and why.
 const std::map<std::string, std::string, std::less<>>& refusals() {
   static const std::map<std::string, std::string, std::less<>> all = {
-      {"subscribe_table", "upgrade_required"},
-      {"subscribe_view", "upgrade_required"},
+      {"subscribe_to_table", "upgrade_required"},
+      {"subscribe_to_view", "upgrade_required"},
+      {"skip_view", "invalid_argument"},  // it has not failed
   };
   return all;
 }
@@ -127,6 +128,14 @@ class OpenApi : protected StoreSurroundings, public test::GatewayTest {
   void suspend() {
     const Reply reply = post("/api/v1/claims/suspend", filled(bodies().at("suspend_execution")));
     names_["{token}"] = text_at(reply, "/tokens/0/token");
+  }
+
+  /// From here on `{execution}` is one that nobody has claimed.
+  void turn_to_waiting() { names_["{execution}"] = names_["{downstream}"]; }
+  /// For good.
+  void fail() {
+    const std::string body = R"({"handle":"{handle}","reason":"no luck","final":true})";
+    EXPECT_EQ(post("/api/v1/claims/fail", filled(body)).status, 200);
   }
 
   /// Names that are there for what stands in a path.
@@ -239,6 +248,18 @@ TEST_F(OpenApi, HasEveryRouteOnceAndNothingElse) {
   EXPECT_EQ(described, routed);
 }
 
+TEST_F(OpenApi, KnowsEveryPhaseOfAView) {
+  using flow::view::ViewPhase;
+  std::set<std::string> described;
+  for (const JsonReader& phase :
+       *at({"components", "schemas", "ViewStatus", "properties", "phase", "enum"}).items())
+    described.insert(std::string(*phase.text()));
+  std::set<std::string> phases;
+  for (auto value = 0; value <= static_cast<int>(ViewPhase::waiting); ++value)
+    phases.insert(to_string(static_cast<ViewPhase>(value)));
+  EXPECT_EQ(described, phases);
+}
+
 // Asks for everything that is described, with what it says, and looks at what comes.
 TEST_F(OpenApi, EveryOperationAnswersAsItIsDescribed) {
   for (const auto& [path, methods] : members_of(at({"paths"}))) {
@@ -251,6 +272,8 @@ TEST_F(OpenApi, EveryOperationAnswersAsItIsDescribed) {
       ASSERT_EQ(has_body, body != bodies().end()) << path;
       begin_anew();
       if (name == "send_signal" || name == "resume_execution") suspend();
+      if (name == "replay_execution") fail();
+      if (name == "change_priority") turn_to_waiting();
       const Reply reply =
           connect()->request(verb, filled(std::string(path)), has_body ? filled(body->second) : "");
       SCOPED_TRACE(verb + " " + std::string(path) + ": " + reply.body);

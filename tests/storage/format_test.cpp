@@ -223,12 +223,16 @@ class FormatDirectory : public ::testing::Test {
 TEST_F(FormatDirectory, HasTheFilesOfTheDocument) {
   EXPECT_EQ(test::read_file(path() / "FORMAT"), "weir store\nformat 1\n");
   EXPECT_EQ(test::read_file(path() / "LOCK"), std::to_string(::getpid()) + "\n");
+  const std::string identity = test::read_file(path() / "IDENTITY");
+  EXPECT_EQ(identity.size(), 17U);
+  EXPECT_EQ(identity.find_first_not_of("0123456789abcdef"), 16U);
+  EXPECT_EQ(identity.back(), '\n');
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(path())) {
     names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"FORMAT", "LOCK", "data", "savepoints"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"FORMAT", "IDENTITY", "LOCK", "data", "savepoints"}));
 }
 
 TEST_F(FormatDirectory, ABackupHasTheManifestOfTheDocument) {

@@ -139,7 +139,8 @@ Task<Result<>> Coordinator::fail_to_place(std::uint64_t id, const Error& error) 
       failed.failures >= options_.failures_max ? ViewPhase::quarantined : ViewPhase::failing;
   if (failed.error.empty()) failed.error = "its worker does not answer: " + error.message();
   if (!failed.behind) failed.behind = here();
-  if (failed.phase == ViewPhase::failing) retry_later(id, failed.failures);
+  // Not before it is asked again.
+  if (failed.phase == ViewPhase::failing) schedule_once<RetryFlow>(2 * late_time, id);
   cycle.progress.insert_or_assign(id, std::move(failed));
   hold_readers(cycle, id);
   co_return co_await commit_progress(std::move(cycle));

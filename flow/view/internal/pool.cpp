@@ -5,6 +5,7 @@
 
 #include <weir/runtime/span.hpp>
 #include <weir/runtime/task_scope.hpp>
+#include <weir/runtime/try.hpp>
 
 namespace weir::flow::view::internal {
 
@@ -31,10 +32,17 @@ Task<> Pool::run_share(Place* place, RunFlows share, Duration deadline,
 /// One that was late may be there again.
 Task<Result<>> Pool::check_answers(Place* place) {
   if (!place->is_late) co_return {};
+  if (now() < place->ask_again)
+    co_return Error(weir::Errc::timed_out, "the worker is busy with something else");
   const auto answer = co_await place->worker.ask<Drain>().within(answer_time);
+  note_answer(*place, !answer && answer.error() == weir::Errc::timed_out);
   if (!answer) co_return answer.error();
-  place->is_late = false;
   co_return {};
+}
+
+void Pool::note_answer(Place& place, bool is_late) {
+  place.is_late = is_late;
+  if (is_late) place.ask_again = now() + late_time;
 }
 
 void Pool::on_start() {
@@ -72,9 +80,10 @@ Task<> Pool::on(EndCycle end) {
 
 Task<Result<FlowTraits>> Pool::on(PlaceFlow place) {
   Place& at = places_[place.worker];
+  WEIR_CO_TRY_VOID(co_await check_answers(&at));
   auto placed = co_await at.worker.ask<AddFlow>(std::move(place.definition), place.is_new)
                     .within(answer_time);
-  at.is_late = !placed && placed.error() == weir::Errc::timed_out;
+  note_answer(at, !placed && placed.error() == weir::Errc::timed_out);
   co_return placed;
 }
 

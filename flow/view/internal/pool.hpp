@@ -12,6 +12,8 @@ namespace weir::flow::view::internal {
 
 /// How long a worker may take to answer what is nothing to do: no view moves meanwhile.
 inline constexpr Duration answer_time = std::chrono::seconds(1);
+/// One that does not is asked again after this time, however many flows it has.
+inline constexpr Duration late_time = std::chrono::seconds(5);
 
 /// One cycle for all workers.
 struct Submit {
@@ -55,12 +57,14 @@ class Pool final : public Actor<Submit, EndCycle, PlaceFlow, DisplaceFlow, Drain
   std::size_t size_;
   struct Place {
     Worker::Ref worker;
-    bool is_late = false;   // it has not answered in time
-    bool has_work = false;  // in this cycle
+    bool is_late = false;      // it has not answered in time
+    TimePoint ask_again = {};  // if it is late
+    bool has_work = false;     // in this cycle
   };
-  static Task<> run_share(Place* place, RunFlows share, Duration deadline,
-                          std::vector<FlowOutcome>* outcomes);
-  static Task<Result<>> check_answers(Place* place);
+  Task<> run_share(Place* place, RunFlows share, Duration deadline,
+                   std::vector<FlowOutcome>* outcomes);
+  Task<Result<>> check_answers(Place* place);
+  void note_answer(Place& place, bool is_late);
 
   std::vector<Place> places_;
 };

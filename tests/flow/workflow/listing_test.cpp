@@ -210,7 +210,9 @@ TEST_F(ListingTest, ManyAreDescribedAtOnceAsOneByOne) {
     all.insert(edge.id);
   EXPECT_EQ(all, into);
   EXPECT_EQ(all.size(), 2U);
-  EXPECT_TRUE(run(engine().edges(WorkflowId{}, {last})).value().empty());
+  const auto other = run(engine().create_graph({.executions = {{.kind = "a"}}})).value();
+  EXPECT_TRUE(run(engine().edges(other.workflow, {last})).value().empty());
+  EXPECT_EQ(run(engine().edges(WorkflowId{}, {last})).error(), Errc::not_found);
 }
 
 TEST_F(ListingTest, GroupsOfAWorkflowAreListedInOrder) {

@@ -312,7 +312,7 @@ TEST(Window, IsTheSameAfterItWasBytes) {
 }
 
 TEST(Hopping, StopsBeforeItGivesMuchMoreThanItMay) {
-  constexpr int many = 20'000;
+  constexpr int many = 6'000;
   constexpr std::size_t windows = 100;
   data::BatchBuilder builder(events);
   for (int id = 0; id < many; ++id) ASSERT_TRUE(builder.add(event(id, id * 1s)));

@@ -1,6 +1,5 @@
 // Cancelling many, on whichever store: in pieces, wherever it crashes, and whoever cannot be
 // cancelled.
-#include <array>
 #include <chrono>
 
 #include <gtest/gtest.h>
@@ -91,37 +90,6 @@ TEST_F(CancelCrashTest, WhoGivesUpHasCancelledAllOrNothing) {
     }
   }
   EXPECT_GT(cancelled, 0);
-}
-
-/// The first one gives up after some turns, after the second one has asked. Whether that one had an
-/// answer.
-Task<bool> ask_twice(const Engine* engine, WorkflowId workflow, int turns_between,
-                     int turns_after) {
-  std::array<bool, 2> is_answered = {};
-  TaskScope first;
-  TaskScope second;
-  first.spawn(cancel_all_of(engine, workflow, &is_answered[0]));
-  for (int turn = 0; turn < turns_between; ++turn) co_await yield();
-  second.spawn(cancel_all_of(engine, workflow, &is_answered[1]));
-  for (int turn = 0; turn < turns_after; ++turn) co_await yield();
-  first.cancel_all();
-  co_await first.join();
-  co_await second.join();
-  co_return is_answered[1];
-}
-
-TEST_F(CancelCrashTest, WhatTheFirstLeavesToTheSecondIsCancelled) {
-  for (int between = 0; between < 5; ++between) {
-    for (int after = 0; after < 5; ++after) {
-      SCOPED_TRACE(std::to_string(between) + " and " + std::to_string(after) + " turns");
-      const NewGraph many{.executions = std::vector<NewExecution>(members, {.kind = "work"})};
-      const auto graph = run(engine().create_graph(many)).value();
-      reopen({.records_max = 1, .cancels_max = 7});  // the workflow has to be read
-      EXPECT_TRUE(run(ask_twice(&engine(), graph.workflow, between, after)));
-      pass(1s);
-      expect_cancelled(graph);
-    }
-  }
 }
 
 /// Asks, and is gone after some turns. Whether there was an answer by then.

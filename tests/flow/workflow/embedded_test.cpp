@@ -8,9 +8,12 @@
 #include <weir/flow/workflow/errc.hpp>
 #include <weir/flow/workflow/step_commit.hpp>
 #include <weir/runtime/actor_system.hpp>
+#include <weir/runtime/explore_gtest.hpp>
+#include <weir/runtime/task_scope.hpp>
 #include <weir/storage/errc.hpp>
 #include <weir/storage/store.hpp>
 #include <weir/tests/flow/workflow/support/engine_fixture.hpp>
+#include <weir/tests/storage/support/hesitant_store.hpp>
 
 namespace weir::flow::workflow {
 namespace {
@@ -162,6 +165,55 @@ TEST(Identity, HandlesOfOneStoreAreForeignToAnother) {
   const Handle handle = claimed.at(0).handle;
   EXPECT_EQ(other.system.run(other.engine.complete(handle)).error(), Errc::foreign_handle);
   EXPECT_TRUE(one.system.run(one.engine.complete(handle)));
+}
+
+/// Two who cancel a workflow at once, each of whom may have to wait for the disk.
+class CancelRace {
+ public:
+  explicit CancelRace(Simulation& simulation) : simulation_(simulation) {
+    options_.disk = std::make_shared<storage::engine::SimulatedDisk>();
+    store_.emplace(storage::test::open_hesitant(simulation.system(), options_).value());
+    open();
+  }
+
+  void run() {
+    const NewGraph three{.executions = std::vector<NewExecution>(3, work("x"))};
+    const auto graph = simulation_.run(engine_->create_graph(three)).value();
+    open();  // the workflow has to be read
+    // Which of the reads to come has to wait depends on how many there were.
+    for (std::uint64_t reads = simulation_.random() % 20; reads > 0; --reads) {
+      const ExecutionId nobody = ExecutionId::in_lane("x", make_timed_uuid(1, 2, reads));
+      EXPECT_FALSE(simulation_.run(engine_->describe(nobody)).value());
+    }
+    simulation_.run(both(&*engine_, graph.workflow));
+    simulation_.run_for(1s);
+    const Workflow workflow = simulation_.run(engine_->describe(graph.workflow)).value()->workflow;
+    EXPECT_EQ(workflow.counts[PublicState::cancelled], 3U);
+    EXPECT_FALSE(workflow.cancelling);
+  }
+
+ private:
+  void open() {
+    engine_.reset();
+    engine_.emplace(simulation_.run(Engine::open(&*store_)).value());
+  }
+  static Task<> cancel(const Engine* engine, WorkflowId workflow) {
+    EXPECT_TRUE(co_await engine->cancel(workflow, CancelPolicy::cancel_all));
+  }
+  static Task<> both(const Engine* engine, WorkflowId workflow) {
+    TaskScope scope;
+    for (int i = 0; i < 2; ++i) scope.spawn(cancel(engine, workflow));
+    co_await scope.join();
+  }
+
+  Simulation& simulation_;
+  storage::StoreOptions options_;
+  std::optional<storage::Store> store_;
+  std::optional<Engine> engine_;
+};
+
+TEST(CancelRaces, AllMembersAreCancelledWhoeverOfTwoIsFirst) {
+  explore_in_test({.seeds = 20}, [](Simulation& simulation) { CancelRace(simulation).run(); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <boost/json/serialize.hpp>
 #include <weir/cli/actors.hpp>
 #include <weir/cli/errc.hpp>
+#include <weir/cli/json.hpp>
 #include <weir/cli/terminal.hpp>
 #include <weir/cli/top_screen.hpp>
 #include <weir/runtime/error.hpp>
@@ -114,8 +115,7 @@ Result<> show_once(Client& client, Signals& signals, const TopOptions& options, 
   if (output.is_json()) {
     boost::json::object told{{"overview", std::move(now->overview)},
                              {"flows", std::move(now->flows)}};
-    if (now->actors.is_object())
-      for (const auto& field : now->actors.get_object()) told.insert(field);
+    if (now->actors.is_object()) told["actors"] = items(now->actors, "actors");
     output.line(boost::json::serialize(told));
     return {};
   }

@@ -193,10 +193,12 @@ TEST_F(TraceTest, ATraceBeginsEachTimeThatAScheduleIsDue) {
       .value();
   wait_until("the second time", [&] {
     pass(10s);
-    return spans.named("workflow.attempt.offer").size() == 2;
+    return spans.named("workflow.attempt.offer").size() >= 2;
   });
   stop_worker();
-  expect_below("workflow.attempt.offer", 2, "workflow.schedule");
+  // On a busy machine some are late, and come together.
+  expect_below("workflow.attempt.offer", spans.named("workflow.attempt.offer").size(),
+               "workflow.schedule");
   const auto begun = spans.named("workflow.schedule");
   ASSERT_GE(begun.size(), 2u);
   EXPECT_NE(begun[0].context.trace, begun[1].context.trace);

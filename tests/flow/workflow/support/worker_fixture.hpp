@@ -46,6 +46,9 @@ class WorkerTest : public EngineTest {
  protected:
   using Register = std::function<void(Worker&)>;
 
+  /// Handlers use members of the tests, which end before those of this class.
+  void TearDown() override { worker_.reset(); }
+
   void start(WorkerOptions options, Register on) {
     options_ = std::move(options);
     register_ = std::move(on);

@@ -27,7 +27,7 @@ class CancelCrashTest : public testing::EngineTest {
     auto told = completions();
     for (const ExecutionId& id : graph.executions) EXPECT_EQ(told[id], 1) << to_string(id);
   }
-  /// Once whoever asked has gone: all are, or none. What was on its way may come through after that.
+  /// Once whoever asked has gone: all are, or none. What was on its way may come after that.
   bool all_are_cancelled(const CreatedGraph& graph) {
     pass(5s);
     if (describe(graph.workflow).state != WorkflowState::cancelled) reopen({.cancels_max = 7});

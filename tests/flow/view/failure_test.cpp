@@ -8,6 +8,7 @@
 #include <weir/flow/view/database.hpp>
 #include <weir/flow/view/errc.hpp>
 #include <weir/tests/flow/view/support/view_fixture.hpp>
+#include <weir/tests/runtime/support/scaled.hpp>
 
 namespace weir::flow::view {
 namespace {
@@ -76,19 +77,23 @@ TEST_F(FailingViewTest, WaitsForItsOperatorWithoutMissingAnything) {
 TEST_F(FailingViewTest, OneThatAlwaysFailsDoesNotDisturbAThousand) {
   const Relation orders = make_orders();
   std::vector<Relation> views;
-  for (int number = 0; number < 1'000; ++number) {
-    const auto plan =
-        number == 500 ? from(orders).apply("picky") : from(orders).filter(col("amount") == number);
+  const int count = weir::testing::scaled(1'000);
+  const int broken = count / 2;
+  for (int number = 0; number < count; ++number) {
+    const auto plan = number == broken ? from(orders).apply("picky")
+                                       : from(orders).filter(col("amount") == number);
     views.push_back(run(database().create_view("v" + std::to_string(number), plan)).value());
   }
   script_->failures = 1'000'000;
-  insert(orders, {{1, "poison", 7}, {2, "apples", 999}});
-  EXPECT_EQ(run(database().fresh(views[500], store().version())).error(), Errc::quarantined);
+  insert(orders, {{1, "poison", 7}, {2, "apples", count - 1}});
+  EXPECT_EQ(
+      run(database().fresh(views[static_cast<std::size_t>(broken)], store().version())).error(),
+      Errc::quarantined);
   insert(orders, {{3, "pears", 7}});
   EXPECT_EQ(fresh_rows(views[7]), "+1 (1, 'poison', 7)\n+1 (3, 'pears', 7)\n");
-  EXPECT_EQ(fresh_rows(views[999]), "+1 (2, 'apples', 999)\n");
+  EXPECT_EQ(fresh_rows(views.back()), "+1 (2, 'apples', " + std::to_string(count - 1) + ")\n");
   for (const Relation& view : views) {
-    const bool is_picky = view.name() == "v500";
+    const bool is_picky = view.name() == "v" + std::to_string(broken);
     ASSERT_EQ(database().status(view)->phase, is_picky ? ViewPhase::quarantined : ViewPhase::live)
         << view.name();
   }

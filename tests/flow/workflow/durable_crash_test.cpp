@@ -258,10 +258,10 @@ class Scenario {
 };
 
 TEST(DurableCrash, I21HoldsWhateverCrashes) {
-  explore_in_test(
-      {.seeds = storage::test::lengthened(static_cast<std::uint64_t>(weir::testing::scaled(1000))),
-       .first_seed = storage::test::first_seed()},
-      [](Simulation& simulation) { Scenario(simulation).run(); });
+  explore_in_test({.seeds = storage::test::lengthened(
+                       static_cast<std::uint64_t>(weir::testing::scaled_seeds(1000))),
+                   .first_seed = storage::test::first_seed()},
+                  [](Simulation& simulation) { Scenario(simulation).run(); });
 }
 
 class TransactionStep : public testing::WorkerTest {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/tests/flow/workflow/support/graph_board.hpp>
+#include <weir/tests/runtime/support/scaled.hpp>
 
 namespace weir::flow::workflow {
 namespace {
@@ -306,7 +307,8 @@ TEST(Graph, AGroupIsCancelledWithItsExecution) {
 }
 
 TEST(Graph, AChainOfFiftyThousandIsSkippedWithoutRecursion) {
-  const std::size_t length = testing::board_size(50'000, 200);
+  const std::size_t length =
+      testing::board_size(static_cast<std::size_t>(weir::testing::scaled(50'000)), 200);
   GraphBoard board;
   const auto ids = board.members(length);
   std::vector<NewEdge> edges;

@@ -354,10 +354,10 @@ class Scenario {
 
 TEST(WorkflowSimulation, I19I20EveryExecutionEndsOnceWhateverHappens) {
   const int seeds = 1500;
-  explore_in_test(
-      {.seeds = storage::test::lengthened(static_cast<std::uint64_t>(weir::testing::scaled(seeds))),
-       .first_seed = storage::test::first_seed()},
-      [](Simulation& simulation) { Scenario(simulation).run(); });
+  explore_in_test({.seeds = storage::test::lengthened(
+                       static_cast<std::uint64_t>(weir::testing::scaled_seeds(seeds))),
+                   .first_seed = storage::test::first_seed()},
+                  [](Simulation& simulation) { Scenario(simulation).run(); });
 }
 
 }  // namespace

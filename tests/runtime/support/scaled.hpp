@@ -16,4 +16,9 @@ constexpr int scaled(int repetitions) noexcept {
   return WEIR_TEST_IS_SLOW ? repetitions / 8 + 1 : repetitions;
 }
 
+/// The same for seeds of whole scenarios, which take twenty times as long there.
+constexpr int scaled_seeds(int seeds) noexcept {
+  return WEIR_TEST_IS_SLOW ? seeds / 16 + 1 : seeds;
+}
+
 }  // namespace weir::testing

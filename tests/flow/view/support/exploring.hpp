@@ -13,9 +13,9 @@
 namespace weir::flow::view::test {
 
 inline ExploreOptions exploring(int seeds) {
-  return {
-      .seeds = storage::test::lengthened(static_cast<std::uint64_t>(weir::testing::scaled(seeds))),
-      .first_seed = storage::test::first_seed()};
+  return {.seeds = storage::test::lengthened(
+              static_cast<std::uint64_t>(weir::testing::scaled_seeds(seeds))),
+          .first_seed = storage::test::first_seed()};
 }
 
 inline Task<Result<operators::test::Rows>> read_rows(Snapshot snapshot, Relation relation) {

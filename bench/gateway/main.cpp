@@ -1,5 +1,6 @@
 // `weir_bench_gateway weir|raw <workload>`: asked by this program itself, over loopback.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -42,11 +43,11 @@ void measure_rate(std::string_view workload, std::uint16_t port, int under_way) 
               asked.p99_us);
 }
 
-void measure_slow(std::uint16_t port) {
-  const Asked alone = ask(asking(port, 1));
+/// What `requests` see while clients beside them send a header byte by byte.
+Asked ask_beside_slow(const Asking& requests) {
   Sockets slow;
   for (int index = 0; index < slow_connections; ++index)
-    slow.add(port, "GET / HTTP/1.1\r\nX-Slow: ", false);
+    slow.add(requests.port, "GET / HTTP/1.1\r\nX-Slow: ", false);
   std::atomic<bool> is_over{false};
   std::thread dripping([&] {
     while (!is_over.load()) {
@@ -54,11 +55,31 @@ void measure_slow(std::uint16_t port) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   });
-  const Asked beside = ask(asking(port, 1));
+  const Asked asked = ask(requests);
   is_over.store(true);
   dripping.join();
-  std::printf("RESULT slow %.0f requests/s p99_ratio=%.3f p99_us=%.0f\n", beside.per_second,
-              beside.p99_us / alone.p99_us, beside.p99_us);
+  return asked;
+}
+
+/// In turns, so that what disturbs the machine disturbs both.
+void measure_slow(std::uint16_t port) {
+  constexpr std::size_t turns = 7;
+  Asking requests = asking(port, 1);
+  requests.requests /= 4;
+  ask(requests);
+  std::array<double, turns> alone;
+  std::array<double, turns> beside;
+  std::array<double, turns> rates;
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    alone[turn] = ask(requests).p99_us;
+    const Asked asked = ask_beside_slow(requests);
+    beside[turn] = asked.p99_us;
+    rates[turn] = asked.per_second;
+  }
+  for (auto* figures : {&alone, &beside, &rates}) std::ranges::sort(*figures);
+  constexpr std::size_t middle = turns / 2;
+  std::printf("RESULT slow %.0f requests/s p99_ratio=%.3f p99_us=%.0f\n", rates[middle],
+              beside[middle] / alone[middle], beside[middle]);
 }
 
 void measure_idle(std::uint16_t port) {

@@ -121,7 +121,8 @@ Task<Result<>> internal::sweep_removed(std::shared_ptr<DatabaseCore> core,
   const CancellationShield shield;
   const auto reached = co_await core->board->reach(version);
   // One that has stopped sees nothing any more: what is left goes when the store is opened again.
-  if (!reached && core->board->stopped(ViewUpdate::deferred)) co_return {};
+  const bool is_closed = !reached && reached.error() == weir::Errc::stopped;
+  if (is_closed || (!reached && core->board->stopped(ViewUpdate::deferred))) co_return {};
   if (!reached) co_return reached.error();
   co_return co_await core->catalog->sweep(std::move(ids));
 }
@@ -139,8 +140,10 @@ Task<Result<std::vector<Relation>>> Database::relations() const {
     WEIR_CO_TRY(row, co_await scan.next());
     if (!row) break;
     if (internal::is_hidden(row->value.name)) continue;
-    WEIR_CO_TRY(info, co_await core->catalog->load(row->key, std::move(row->value)));
-    relations.emplace_back(std::move(info));
+    auto info = co_await core->catalog->load(row->key, std::move(row->value));
+    if (!info && info.error() == Errc::unknown_relation) continue;  // dropped meanwhile
+    if (!info) co_return std::move(info).error();
+    relations.emplace_back(*std::move(info));
   }
   std::ranges::sort(relations, {}, &Relation::name);
   co_return relations;

@@ -80,6 +80,7 @@ Task<Result<std::optional<Delta>>> Subscription::Following::next_of_log() {
     if (rows) co_return rows;
   }
   if (!knows_ready) WEIR_CO_TRY_VOID(co_await learn_ready());
+  if (!knows_ready) co_return std::optional<Delta>();
   for (;;) {
     while (next_record < records.size()) {
       // Seen only when it has been taken: after a failure it fails again.

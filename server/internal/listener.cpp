@@ -11,8 +11,9 @@ namespace {
 constexpr Duration accept_pause = std::chrono::milliseconds(20);
 constexpr std::size_t refused_max = 64;
 
+/// Again and again, as between two reads there is nothing that could be cancelled.
 Task<> cancel_after(Duration time, Stream* stream) {
-  if (co_await sleep_for(time)) stream->cancel();
+  while (co_await sleep_for(time)) stream->cancel();
 }
 
 }  // namespace

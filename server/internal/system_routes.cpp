@@ -94,7 +94,7 @@ void sort_first(std::vector<ActorInfo>& actors, std::size_t count, ActorFigure f
 }
 
 bool contains(std::string_view text, std::string_view words) noexcept {
-  return !std::ranges::search(text, words, {}, folded, folded).empty();
+  return words.empty() || !std::ranges::search(text, words, {}, folded, folded).empty();
 }
 
 bool shows(const ActorInfo& actor, std::string_view words) {

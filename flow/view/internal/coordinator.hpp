@@ -222,6 +222,7 @@ class Coordinator final
   Task<Result<>> give_up(std::uint64_t id, std::string error);
   Task<Result<>> place(std::uint64_t id, bool is_new);
   Task<Result<>> choose_workers();
+  std::size_t freest_worker(const std::vector<std::size_t>& load) const;
 
   // Cycles.
   Task<Result<>> run_ticks();
@@ -249,6 +250,7 @@ class Coordinator final
   bool skip(Cycle& cycle, std::uint64_t id);
   void retry_later(std::uint64_t id, unsigned failures);
   Task<Result<>> try_again(std::uint64_t id);
+  void note_answer(FlowEntry& flow, const Result<FlowTraits>& placed);
   Task<Result<>> fail_to_place(std::uint64_t id, const Error& error);
   Task<Result<>> quarantine(std::uint64_t id, std::string error);
   void hold_readers(Cycle& cycle, std::uint64_t id);
@@ -284,6 +286,7 @@ class Coordinator final
   void leave_places(const Cycle& cycle);
   void size_pieces(Cycle& cycle, std::vector<FlowOutcome>& outcomes);
   bool shrink_pieces(const Cycle& cycle, std::uint64_t id, std::set<std::uint64_t>& again);
+  void add_related(const std::vector<FlowOutcome>& outcomes, std::set<std::uint64_t>& flows) const;
   Task<Result<>> estimate(std::uint64_t id, Progress progress, Piece piece);
   bool is_busy() const;
   bool can_take_rows(std::uint64_t id) const;
@@ -326,6 +329,7 @@ class Coordinator final
   std::map<std::uint64_t, FlowEntry> flows_;  // by the id of their view
   Readers readers_;
   std::set<std::uint64_t> ready_;          // transactional views that may be seen at `position_`
+  std::set<std::size_t> late_workers_;     // that did not answer when they were given a flow
   std::set<std::uint64_t> unsettled_;      // flows that are not live where the others are
   std::size_t step_rows_;                  // to be taken at once while others follow changes
   std::uint64_t last_filled_ = 0;          // whose turn it was, if there are too many for one step

@@ -165,8 +165,8 @@ Task<Result<data::ChangeBatch>> Coordinator::take_on(const storage::ReadTransact
   co_return rows;
 }
 
-/// A piece that gave too much is no failure: it is taken again in halves, and with it whatever was
-/// made of it, which is as if it had not been run.
+/// A piece that gave too much is no failure: it is taken again in halves, and whatever belongs to it
+/// in this cycle is as if it had not been run.
 void Coordinator::size_pieces(Cycle& cycle, std::vector<FlowOutcome>& outcomes) {
   std::set<std::uint64_t> again;
   for (const FlowOutcome& outcome : outcomes) {
@@ -177,13 +177,34 @@ void Coordinator::size_pieces(Cycle& cycle, std::vector<FlowOutcome>& outcomes) 
       shrink_pieces(cycle, outcome.flow, again);
     }
   }
-  const std::set<std::uint64_t> shrunk = again;
-  for (const std::uint64_t id : shrunk)
-    visit_readers(readers_, id, [&](std::uint64_t reader) { return again.insert(reader).second; });
-  for (const std::uint64_t id : again) cycle.progress.erase(id);
+  if (again.empty()) return;
+  add_related(outcomes, again);
+  for (const std::uint64_t id : again) {
+    if (!cycle.holds(id)) cycle.progress.erase(id);
+    // What was counted of it comes again.
+    flows_.at(id).filling.pieces = 0;
+    flows_.at(id).filling.rows_since = 0;
+  }
   for (FlowOutcome& outcome : outcomes)
     if (again.contains(outcome.flow))
       outcome.result = Error(weir::Errc::cancelled, "its rows are taken in smaller pieces");
+}
+
+/// Who reads one of them has what was made of it. And what one of them reads must not move on
+/// alone: its changes reach their readers in this cycle or never.
+void Coordinator::add_related(const std::vector<FlowOutcome>& outcomes,
+                              std::set<std::uint64_t>& flows) const {
+  for (std::size_t known = 0; known != flows.size();) {
+    known = flows.size();
+    for (const std::uint64_t id : std::set(flows))
+      visit_readers(readers_, id, [&](std::uint64_t reader) { return flows.insert(reader).second; });
+    for (const FlowOutcome& outcome : outcomes) {
+      const auto readers = readers_.find(outcome.flow);
+      if (!outcome.result || readers == readers_.end()) continue;
+      if (std::ranges::any_of(readers->second, [&](auto id) { return flows.contains(id); }))
+        flows.insert(outcome.flow);
+    }
+  }
 }
 
 /// That of a flow, or those that came to it from what it reads. False if none can be smaller.
@@ -194,9 +215,6 @@ bool Coordinator::shrink_pieces(const Cycle& cycle, std::uint64_t id,
   const auto chunks = cycle.chunks.find(id);
   if (chunks != cycle.chunks.end() &&
       flow.filling.piece_size.shrink(chunks->second.front().batch.size())) {
-    // What was counted of it comes again.
-    flow.filling.pieces = 0;
-    flow.filling.rows_since = 0;
     again.insert(id);
     return true;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 #include <utility>
 
 #include <weir/flow/view/errc.hpp>
@@ -169,9 +170,8 @@ Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
   FlowEntry& flow = flows_.at(id);
   const auto placed =
       co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, is_new).within(forever);
-  flow.is_placed = placed.has_value();
+  note_answer(flow, placed);
   if (placed) {
-    flow.traits = *placed;
     // One that was due when it failed is due when it has recovered. One that was there before the
     // database was opened may have been due long ago.
     if (flow.traits.tick_period && flow.next_tick == TimePoint{})
@@ -181,6 +181,13 @@ Task<Result<>> Coordinator::place(std::uint64_t id, bool is_new) {
     co_return co_await fail_to_place(id, placed.error());
   }
   co_return {};
+}
+
+std::size_t Coordinator::freest_worker(const std::vector<std::size_t>& load) const {
+  const auto workers = std::views::iota(std::size_t{0}, load.size());
+  return *std::ranges::min_element(workers, {}, [&](std::size_t worker) {
+    return std::pair(late_workers_.contains(worker), load[worker]);
+  });
 }
 
 /// Flows that read each other's views are on one worker, so that a chain needs no second round.
@@ -198,15 +205,16 @@ Task<Result<>> Coordinator::choose_workers() {
       if (a != b) parents[std::max(a, b)] = std::min(a, b);
     }
   }
-  // A component stays where its first flow is; a new one goes where there is least.
+  // A component stays where its first flow is; a new one goes where there is least, and not to one
+  // that has not answered.
   std::vector<std::size_t> load(options_.workers);
   for (const auto& [id, flow] : flows_)
     if (flow.is_placed) ++load[flow.worker];
   for (auto& [id, flow] : flows_) {
     const std::uint64_t first = root(id);
     const bool is_new = first == id && !flow.is_placed;
-    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
-    const std::size_t worker = first != id ? flows_.at(first).worker : is_new ? least : flow.worker;
+    const std::size_t worker =
+        first != id ? flows_.at(first).worker : is_new ? freest_worker(load) : flow.worker;
     if (flow.is_placed && worker != flow.worker) {
       static_cast<void>(co_await pool_.deliver<DisplaceFlow>(flow.worker, id));
       flow.worker = worker;

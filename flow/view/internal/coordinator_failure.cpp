@@ -112,15 +112,25 @@ Task<> Coordinator::on(RetryFlow retry) {
   if (is_failing && !is_closing_) static_cast<void>(fails(co_await try_again(retry.flow)));
 }
 
+/// Whether its worker has the flow, and whether others can be given to that.
+void Coordinator::note_answer(FlowEntry& flow, const Result<FlowTraits>& placed) {
+  flow.is_placed = placed.has_value();
+  if (placed) flow.traits = *placed;
+  if (!placed && placed.error() == weir::Errc::timed_out) {
+    late_workers_.insert(flow.worker);
+  } else {
+    late_workers_.erase(flow.worker);
+  }
+}
+
 /// Makes the flow again from its state, as nobody knows what its operators are like now, and lets
 /// it take the input that it failed with.
 Task<Result<>> Coordinator::try_again(std::uint64_t id) {
   FlowEntry& flow = flows_.at(id);
   const auto placed =
       co_await pool_.ask<PlaceFlow>(flow.worker, flow.definition, false).within(forever);
-  flow.is_placed = placed.has_value();
+  note_answer(flow, placed);
   if (!placed) co_return co_await fail_to_place(id, placed.error());
-  flow.traits = *placed;
   flow.progress.phase = ViewPhase::catching_up;
   publish_with_readers(id);
   board_->publish();
@@ -131,6 +141,8 @@ Task<Result<>> Coordinator::try_again(std::uint64_t id) {
 /// One whose worker is still busy with something else is tried again, as after any failure.
 Task<Result<>> Coordinator::fail_to_place(std::uint64_t id, const Error& error) {
   if (error != weir::Errc::timed_out) co_return co_await quarantine(id, error.message());
+  // Nobody needs its worker before its rows have gone: then it is placed anew.
+  if (flows_.at(id).progress.is_wiping) co_return {};
   Cycle cycle{.position = position_};
   Progress failed = flows_.at(id).progress;
   ++failed.failures;

@@ -15,7 +15,9 @@ Task<> Pool::run_share(Place* place, RunFlows share, Duration deadline,
   std::vector<std::uint64_t> flows;
   for (const FlowTask& task : share.tasks) flows.push_back(task.flow);
   Result<std::vector<FlowOutcome>> reply(std::vector<FlowOutcome>{});
-  if (auto answers = co_await check_answers(place); answers) {
+  Result<> answers;
+  if (place->is_late) answers = co_await check_answers(place);
+  if (answers) {
     place->has_work = true;
     reply = co_await place->worker.ask<RunFlows>(std::move(share)).within(deadline);
     place->is_late = !reply && reply.error() == weir::Errc::timed_out;
@@ -31,8 +33,7 @@ Task<> Pool::run_share(Place* place, RunFlows share, Duration deadline,
 
 /// One that was late may be there again.
 Task<Result<>> Pool::check_answers(Place* place) {
-  if (!place->is_late) co_return {};
-  if (now() < place->ask_again)
+  if (place->is_late && now() < place->ask_again)
     co_return Error(weir::Errc::timed_out, "the worker is busy with something else");
   const auto answer = co_await place->worker.ask<Drain>().within(answer_time);
   note_answer(*place, !answer && answer.error() == weir::Errc::timed_out);
@@ -81,8 +82,9 @@ Task<> Pool::on(EndCycle end) {
 Task<Result<FlowTraits>> Pool::on(PlaceFlow place) {
   Place& at = places_[place.worker];
   WEIR_CO_TRY_VOID(co_await check_answers(&at));
+  // An operator of someone else's may take its time to be made.
   auto placed = co_await at.worker.ask<AddFlow>(std::move(place.definition), place.is_new)
-                    .within(answer_time);
+                    .within(options_.cycle_deadline);
   note_answer(at, !placed && placed.error() == weir::Errc::timed_out);
   co_return placed;
 }

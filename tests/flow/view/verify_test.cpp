@@ -292,6 +292,52 @@ TEST_F(PiecesTest, AreMadeSmallerUntilTheyFitWhoeverReadsTheView) {
   EXPECT_EQ(database().status(pairs)->counts.failures, 0u);
 }
 
+/// Views that are made side by side, a few rows at a time. Those of the first come late, so that
+/// its readers believe to have all of them before.
+class PiecesBesideOthersTest : public PiecesTest {
+ protected:
+  PiecesBesideOthersTest() {
+    reopen({.batch_bytes_max = 4'000,
+            .backfill_rows = 4,
+            .retry_backoff = std::chrono::milliseconds(1),
+            .failures_max = 1});
+    orders_ = run(database().relation("orders")).value();
+  }
+  static operators::Plan late_rows_of(const Relation& source) {
+    return from(source).filter(col("id") >= rows / 2);
+  }
+  Relation create(const std::string& name, const operators::Plan& plan) {
+    const Relation view = run(database().create_view(name, plan)).value();
+    EXPECT_TRUE(run(database().fresh(view, store().version())));
+    return view;
+  }
+  /// How many rows a view has once it is made anew, with whatever it reads of views.
+  std::int64_t rows_made_anew(const std::string& view, const std::string& first,
+                              const operators::Plan& plan) {
+    const auto replaced = run(database().replace_view(first, plan));
+    EXPECT_TRUE(replaced) << replaced.error().message();
+    const std::string text = rows_of(run(database().relation(view)).value());
+    return std::ranges::count(text, '\n');
+  }
+};
+
+TEST_F(PiecesBesideOthersTest, AreMadeSmallerWithoutLosingWhatTheirViewReads) {
+  const Relation late = create("late", late_rows_of(*orders_));
+  create("pairs", from(late).join(from(*orders_),
+                                  {.on = {{"item", "item"}}, .right_prefix = "other_"}));
+  EXPECT_EQ(rows_made_anew("pairs", "late", late_rows_of(*orders_)), rows / 2 * rows);
+}
+
+TEST_F(PiecesBesideOthersTest, AreMadeSmallerWithoutLosingAnotherSourceOfAReader) {
+  const Relation all = create("all", from(*orders_));
+  const Relation late = create("late", late_rows_of(all));
+  const Relation same = create(
+      "same", pairs_of(all).filter(col("id") == col("other_id")).map({{"id", col("id")}}));
+  create("both",
+         from(late).join(from(same), {.on = {{"id", "id"}}, .right_prefix = "same_"}));
+  EXPECT_EQ(rows_made_anew("both", "all", from(*orders_)), rows / 2);
+}
+
 TEST_F(PiecesTest, OfOneRowThatDoNotFitAreAFailure) {
   reopen({.batch_bytes_max = 1'000, .failures_max = 1});
   const Relation orders = run(database().relation("orders")).value();

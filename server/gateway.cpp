@@ -58,7 +58,9 @@ Result<> check_options(const GatewayOptions& options) {
   const bool has_times = limits.header_time > Duration::zero() &&
                          limits.body_time > Duration::zero() &&
                          limits.write_time > Duration::zero() &&
-                         limits.idle_time > Duration::zero() && limits.ping_time > Duration::zero();
+                         limits.idle_time > Duration::zero() &&
+                         limits.snapshot_time > Duration::zero() &&
+                         limits.ping_time > Duration::zero();
   if (!has_times || limits.header_bytes_max < 1024 || limits.connections_max == 0)
     return Error(Errc::invalid_argument, "limits: nobody could ask anything");
   return {};

@@ -69,10 +69,14 @@ Task<> Listener::refuse(std::shared_ptr<GatewayCore> core, std::shared_ptr<Strea
 Task<DrainReport> Listener::on(Shutdown shutdown) {
   core_->is_draining.store(true, std::memory_order_relaxed);
   core_->acceptor->close();
-  if (shutdown.drain == Duration::zero()) on(DrainOver{});
   for (const auto& [id, open] : open_)
     if (open.connection.is_alive()) static_cast<void>(open.connection.send<Drain>());
-  const Timer over = schedule_once<DrainOver>(shutdown.drain);
+  // Once only: the report says how many there were then.
+  if (shutdown.drain == Duration::zero()) {
+    on(DrainOver{});
+  } else {
+    schedule_once<DrainOver>(shutdown.drain);
+  }
   static_cast<void>(co_await gate_.close());
   co_await core_->feeds.finish();
   stop();

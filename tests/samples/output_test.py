@@ -15,14 +15,20 @@ def supervised_bank(lines):
     """How often the bank tells how far it is, and how far it is then, is a matter of time."""
     masked = [re.sub(r"\d+ paid, \d+ wait", "N paid, N wait", line) for line in lines]
     masked = [re.sub(r"^(bank|alice|bob|carol)( +)\d+", r"\1 N", line) for line in masked]
-    return [line for index, line in enumerate(masked) if index == 0 or masked[index - 1] != line]
+    far = [line for line in masked if "N paid, N wait" in line]
+    return far[:1] + [line for line in masked if line not in far]
 
 
 def checkout(lines):
     """Couriers are asked at once, in any order, and not all of them if one is quick; any may win."""
     named = [re.sub("anna|bert|carl", "NAME", line) for line in lines]
     asked = "  NAME is asked"
-    return [asked] * (asked in named) + [line for line in named if line != asked]
+    others = [line for line in named if line != asked]
+    # A step whose lease has expired meanwhile is tried again.
+    again = {line for line in others if line.startswith("  trying to")}
+    return ([asked] * (asked in named) +
+            [line for index, line in enumerate(others)
+             if line not in again or line not in others[:index]])
 
 
 def courier_race(lines):

@@ -20,7 +20,26 @@ using test::text_of;
 constexpr std::string_view insert_one =
     R"({"operations":[{"op":"insert","table":"shop.orders","row":{"id":1,"item":"a"}}]})";
 
-class Security : public test::GatewayTest {
+/// What was told of requests.
+class Audit {
+ public:
+  void note(const AuditRecord& record) {
+    std::scoped_lock hold(mutex_);
+    lines_.push_back(record.caller + " " + record.method + " " + record.target + " " +
+                     std::to_string(record.status) + " " + record.problem);
+  }
+  std::vector<std::string> lines() {
+    std::scoped_lock hold(mutex_);
+    return lines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+/// Told of requests for as long as there is a gateway, which ends after a test's own members.
+class Security : private Audit, public test::GatewayTest {
  protected:
   /// Gives the header that its owner sends.
   std::string add_token(const std::string& name, Roles roles,
@@ -30,23 +49,12 @@ class Security : public test::GatewayTest {
     return "Authorization: Bearer " + made.bearer + "\r\n";
   }
   void start_audited() {
-    options_.audit = [this](const AuditRecord& record) {
-      std::scoped_lock hold(mutex_);
-      audit_.push_back(record.caller + " " + record.method + " " + record.target + " " +
-                       std::to_string(record.status) + " " + record.problem);
-    };
+    options_.audit = [this](const AuditRecord& record) { note(record); };
     start(options_);
   }
-  std::vector<std::string> audit() {
-    std::scoped_lock hold(mutex_);
-    return audit_;
-  }
+  std::vector<std::string> audit() { return lines(); }
 
   GatewayOptions options_;
-
- private:
-  std::mutex mutex_;
-  std::vector<std::string> audit_;
 };
 
 TEST_F(Security, OthersAreNotLetInWithoutTokens) {

@@ -136,7 +136,12 @@ class Desk final : public Actor<OpenDesk, BreakDesk, Rest>, public Phased<Desk, 
   const std::atomic<bool>* is_over_;
 };
 
-class ActorsApi : public test::GatewayTest {
+/// Until when desks rest: longer than those live.
+struct Closing {
+  std::atomic<bool> is_over = false;
+};
+
+class ActorsApi : protected Closing, public test::GatewayTest {
  protected:
   ActorsApi() : GatewayTest(ActorSystemOptions{.on_failure = [](const ActorFailure&) {}}) {
     start();
@@ -159,7 +164,6 @@ class ActorsApi : public test::GatewayTest {
 };
 
 TEST_F(ActorsApi, TellsThePhaseTheMailboxAndTheLastFailureOfAnActor) {
-  std::atomic<bool> is_over = false;
   const auto ref = system().spawn<Desk>(
       {.name = "desk",
        .mailbox_capacity = 8,
@@ -186,7 +190,6 @@ TEST_F(ActorsApi, TellsThePhaseTheMailboxAndTheLastFailureOfAnActor) {
 }
 
 TEST_F(ActorsApi, OfManyThoseThatMatterAreListed) {
-  std::atomic<bool> is_over = false;
   std::vector<ActorRef<OpenDesk, BreakDesk, Rest>> desks;
   for (int index = 0; index < 600; ++index)
     desks.push_back(system().spawn<Desk>({.name = "drawer", .mailbox_capacity = 8}, &is_over));

@@ -186,11 +186,14 @@ TEST(LogSink, IsAColouredLineForPeopleOnATerminal) {
   ASSERT_EQ(::setenv("TERM", "xterm", 1), 0);
   ASSERT_EQ(::unsetenv("NO_COLOR"), 0);
   log_sink(terminal.get())(make_record("charged"));
-  char shown[512] = {};
-  const ::ssize_t size = ::read(screen, shown, sizeof shown);
+  std::string line;
+  char shown[512];
+  while (!line.ends_with('\n')) {
+    const ::ssize_t size = ::read(screen, shown, sizeof shown);
+    ASSERT_GT(size, 0);
+    line.append(shown, static_cast<std::size_t>(size));
+  }
   ::close(screen);
-  ASSERT_GT(size, 0);
-  const std::string line(shown, static_cast<std::size_t>(size));
   EXPECT_EQ(line,
             "\x1b[2m2026-11-16 08:30:01.123\x1b[0m \x1b[32mINFO \x1b[0m charged "
             "\x1b[2m(bank.cpp:17)\x1b[0m\r\n");

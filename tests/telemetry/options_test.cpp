@@ -1,5 +1,7 @@
 #include <weir/telemetry/options.hpp>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -194,6 +196,11 @@ TEST(EnvironmentOptions, NameTheFilesThatProveWhoAClientIs) {
   EXPECT_EQ(options.logs.client_key, "logs.key");
 }
 
+/// Of this process alone.
+std::string own_file(const std::string& name) {
+  return testing::TempDir() + "weir_options_" + name + std::to_string(::getpid());
+}
+
 // Of variables that go with an endpoint, without which nobody would read the files.
 std::string refusal_when_sending(Variables variables) {
   variables["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://localhost:4318";
@@ -201,7 +208,7 @@ std::string refusal_when_sending(Variables variables) {
 }
 
 TEST(EnvironmentOptions, RefuseFilesThatAreNoCertificatesByTheVariableThatNamesThem) {
-  const std::string no_pem = testing::TempDir() + "weir_options_no_pem";
+  const std::string no_pem = own_file("no_pem");
   std::ofstream(no_pem) << "none";
   for (const char* signal : {"", "TRACES_", "METRICS_", "LOGS_"}) {
     for (const char* file : {"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"}) {
@@ -217,7 +224,7 @@ TEST(EnvironmentOptions, RefuseFilesThatAreNoCertificatesByTheVariableThatNamesT
 }
 
 TEST(EnvironmentOptions, RefuseAClientsCertificateWithoutItsKeyAndTheOtherWayRound) {
-  const std::string pem = testing::TempDir() + "weir_options_pem";
+  const std::string pem = own_file("pem");
   std::ofstream(pem) << "-----BEGIN CERTIFICATE-----";
   const std::string general = "OTEL_EXPORTER_OTLP_CLIENT_";
   const std::string beside = " is '" + pem + "'; expected a PEM file that can be read, and ";

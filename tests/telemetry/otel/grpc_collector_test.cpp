@@ -92,6 +92,10 @@ class Collector {
   std::unique_ptr<grpc::Server> server_;
 };
 
+std::string socket_path() {
+  return std::filesystem::temp_directory_path() / ("weir_otlp_" + std::to_string(::getpid()));
+}
+
 TelemetryOptions options_for(const std::string& endpoint) {
   TelemetryOptions options;
   // Longer than a test may take: nothing must need it.
@@ -154,8 +158,9 @@ TEST(BadGrpcCollector, ThatGoesInTheMiddleOfACallMakesItFail) {
 }
 
 TEST(BadGrpcCollector, ThatWasAwayIsUsedAgain) {
-  auto collector = std::make_unique<Collector>();
-  const std::string address = collector->bare();
+  // Nobody else comes there meanwhile, as might to a port.
+  const std::string address = "unix:" + socket_path();
+  auto collector = std::make_unique<Collector>(address);
   auto exporters = make_exporters(options_for(address));
   ASSERT_TRUE(exporters.spans->export_batch(std::array{plain_span()}));
   collector.reset();
@@ -190,8 +195,7 @@ TEST(HangingGrpcCollector, DoesNotKeepASystemFromStopping) {
 }
 
 TEST(GrpcEndpoint, MayBeAUrlANameOrAPath) {
-  const std::string path =
-      std::filesystem::temp_directory_path() / ("weir_otlp_" + std::to_string(::getpid()));
+  const std::string path = socket_path();
   const Collector local("unix:" + path);
   const Collector collector;
   for (const std::string& endpoint :

@@ -55,12 +55,10 @@ Result<> check_options(const GatewayOptions& options) {
                      "' can be reached by others: give it tokens, or listen on 127.0.0.1");
   }
   const Limits& limits = options.limits;
-  const bool has_times = limits.header_time > Duration::zero() &&
-                         limits.body_time > Duration::zero() &&
-                         limits.write_time > Duration::zero() &&
-                         limits.idle_time > Duration::zero() &&
-                         limits.snapshot_time > Duration::zero() &&
-                         limits.ping_time > Duration::zero();
+  const bool has_times =
+      limits.header_time > Duration::zero() && limits.body_time > Duration::zero() &&
+      limits.write_time > Duration::zero() && limits.idle_time > Duration::zero() &&
+      limits.snapshot_time > Duration::zero() && limits.ping_time > Duration::zero();
   if (!has_times || limits.header_bytes_max < 1024 || limits.connections_max == 0)
     return Error(Errc::invalid_argument, "limits: nobody could ask anything");
   return {};

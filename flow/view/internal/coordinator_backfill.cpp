@@ -165,8 +165,8 @@ Task<Result<data::ChangeBatch>> Coordinator::take_on(const storage::ReadTransact
   co_return rows;
 }
 
-/// A piece that gave too much is no failure: it is taken again in halves, and whatever belongs to it
-/// in this cycle is as if it had not been run.
+/// A piece that gave too much is no failure: it is taken again in halves, and whatever belongs to
+/// it in this cycle is as if it had not been run.
 void Coordinator::size_pieces(Cycle& cycle, std::vector<FlowOutcome>& outcomes) {
   std::set<std::uint64_t> again;
   for (const FlowOutcome& outcome : outcomes) {
@@ -197,7 +197,8 @@ void Coordinator::add_related(const std::vector<FlowOutcome>& outcomes,
   for (std::size_t known = 0; known != flows.size();) {
     known = flows.size();
     for (const std::uint64_t id : std::set(flows))
-      visit_readers(readers_, id, [&](std::uint64_t reader) { return flows.insert(reader).second; });
+      visit_readers(readers_, id,
+                    [&](std::uint64_t reader) { return flows.insert(reader).second; });
     for (const FlowOutcome& outcome : outcomes) {
       const auto readers = readers_.find(outcome.flow);
       if (!outcome.result || readers == readers_.end()) continue;

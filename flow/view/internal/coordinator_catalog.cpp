@@ -213,8 +213,9 @@ Task<Result<>> Coordinator::choose_workers() {
   for (auto& [id, flow] : flows_) {
     const std::uint64_t first = root(id);
     const bool is_new = first == id && !flow.is_placed;
-    const std::size_t worker =
-        first != id ? flows_.at(first).worker : is_new ? freest_worker(load) : flow.worker;
+    const std::size_t worker = first != id ? flows_.at(first).worker
+                               : is_new    ? freest_worker(load)
+                                           : flow.worker;
     if (flow.is_placed && worker != flow.worker) {
       static_cast<void>(co_await pool_.deliver<DisplaceFlow>(flow.worker, id));
       flow.worker = worker;

@@ -65,12 +65,20 @@ class Moody final : public operators::Operator {
   operators::StateTable* counts_ = nullptr;
 };
 
+/// What goes wrong, beside crashes.
+struct Trouble {
+  bool has_faults = false;
+  /// Views may give more than the database takes at once, until the last time it is opened.
+  bool has_limits = false;
+};
+
 class Scenario {
  public:
-  explicit Scenario(Simulation& simulation, bool has_faults = false)
+  explicit Scenario(Simulation& simulation, Trouble trouble = {})
       : simulation_(simulation),
         random_(simulation.random()),
-        has_faults_(has_faults),
+        has_faults_(trouble.has_faults),
+        has_limits_(trouble.has_limits),
         mood_(simulation.random()) {
     EXPECT_TRUE(registry_.add("moody", [this](const operators::OperatorRegistry::Arguments& of) {
       return Result<std::unique_ptr<operators::Operator>>(
@@ -95,7 +103,7 @@ class Scenario {
       const bool is_failing = random_.one_in(4);
       if (is_failing) fail_disk();
       simulation_.run_steps(random_.below(4'000));
-      if (!is_failing && random_.one_in(3)) settle();
+      if (!is_failing && !has_limits_ && random_.one_in(3)) settle();
       crash();
     }
     if (::testing::Test::HasFailure()) return;
@@ -122,6 +130,7 @@ class Scenario {
     if (random_.one_in(2)) options.state_memory_max = 0;
     options.verifies_rows = random_.one_in(2);
     if (has_faults_ && !is_last_ && random_.one_in(2)) options.cycle_deadline = 4ms;
+    if (has_limits_ && !is_last_) options.batch_bytes_max = 100 + random_.below(800);
     mood_.one_in = has_faults_ && !is_last_ ? 2 + random_.below(20) : 0;
     auto database = simulation_.run(Database::open(&*store_, options));
     ASSERT_TRUE(database) << database.error().message();
@@ -287,6 +296,7 @@ class Scenario {
   Simulation& simulation_;
   data::test::RandomData random_;
   bool has_faults_;
+  bool has_limits_;
   bool is_last_ = false;
   Mood mood_;
   operators::OperatorRegistry registry_;
@@ -316,19 +326,26 @@ TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhenWorkersCrash) {
                                 .applies_to = [](std::string_view, std::string_view name) {
                                   return name.find("worker") != std::string_view::npos;
                                 }};
-  explore_in_test(crashing, [](Simulation& simulation) { Scenario(simulation, true).run(); });
+  explore_in_test(crashing,
+                  [](Simulation& simulation) { Scenario(simulation, {.has_faults = true}).run(); });
+}
+
+TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhenItGivesTooMuchAtOnce) {
+  explore_in_test(test::exploring(50),
+                  [](Simulation& simulation) { Scenario(simulation, {.has_limits = true}).run(); });
 }
 
 TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhateverFails) {
   explore_in_test(test::exploring(200),
-                  [](Simulation& simulation) { Scenario(simulation, true).run(); });
+                  [](Simulation& simulation) { Scenario(simulation, {.has_faults = true}).run(); });
 }
 
 TEST(ViewSimulation, I12EveryViewEqualsItsQueryWhateverFailsAndIsLate) {
   ExploreOptions slow = test::exploring(100);
   slow.simulation.blocking_time_max = 20ms;
   slow.simulation.faults = {.late_timer = 0.2, .message_time_max = 2ms};
-  explore_in_test(slow, [](Simulation& simulation) { Scenario(simulation, true).run(); });
+  explore_in_test(slow,
+                  [](Simulation& simulation) { Scenario(simulation, {.has_faults = true}).run(); });
 }
 
 }  // namespace

@@ -323,18 +323,17 @@ class PiecesBesideOthersTest : public PiecesTest {
 
 TEST_F(PiecesBesideOthersTest, AreMadeSmallerWithoutLosingWhatTheirViewReads) {
   const Relation late = create("late", late_rows_of(*orders_));
-  create("pairs", from(late).join(from(*orders_),
-                                  {.on = {{"item", "item"}}, .right_prefix = "other_"}));
+  create("pairs",
+         from(late).join(from(*orders_), {.on = {{"item", "item"}}, .right_prefix = "other_"}));
   EXPECT_EQ(rows_made_anew("pairs", "late", late_rows_of(*orders_)), rows / 2 * rows);
 }
 
 TEST_F(PiecesBesideOthersTest, AreMadeSmallerWithoutLosingAnotherSourceOfAReader) {
   const Relation all = create("all", from(*orders_));
   const Relation late = create("late", late_rows_of(all));
-  const Relation same = create(
-      "same", pairs_of(all).filter(col("id") == col("other_id")).map({{"id", col("id")}}));
-  create("both",
-         from(late).join(from(same), {.on = {{"id", "id"}}, .right_prefix = "same_"}));
+  const Relation same =
+      create("same", pairs_of(all).filter(col("id") == col("other_id")).map({{"id", col("id")}}));
+  create("both", from(late).join(from(same), {.on = {{"id", "id"}}, .right_prefix = "same_"}));
   EXPECT_EQ(rows_made_anew("both", "all", from(*orders_)), rows / 2);
 }
 

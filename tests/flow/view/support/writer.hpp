@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <weir/flow/view/database.hpp>
+#include <weir/flow/view/errc.hpp>
 #include <weir/runtime/actor.hpp>
 #include <weir/runtime/try.hpp>
 #include <weir/storage/errc.hpp>
@@ -37,15 +38,16 @@ class Writer final : public Actor<Work> {
   }
 
  private:
-  /// False when the store is gone.
+  /// False when the store is gone. What is too much for the database is left out.
   Task<bool> write() {
     auto transaction = database_->begin();
     for (std::uint64_t count = random_.below(5) + 1; count > 0; --count) {
       const auto changed = co_await change(&transaction);
-      if (!changed) co_return false;
+      if (!changed) co_return changed.error() == Errc::too_large;
     }
     const auto version = co_await transaction.commit();
-    co_return version || version.error() == storage::Errc::conflict;
+    co_return version || version.error() == storage::Errc::conflict ||
+        version.error() == Errc::too_large;
   }
 
   Task<Result<>> change(Transaction* transaction) {

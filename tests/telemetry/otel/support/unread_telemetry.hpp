@@ -17,7 +17,8 @@ class UnreadTelemetry {
 
   /// Options in which more lines than one batch has are written, and metrics soon.
   static void prepare(TelemetryOptions& options) {
-    options.span_batches = {.queue_max = 64, .batch_max = 16, .delay = std::chrono::milliseconds(1)};
+    options.span_batches = {
+        .queue_max = 64, .batch_max = 16, .delay = std::chrono::milliseconds(1)};
     options.log_batches = options.span_batches;
     options.log_lines_per_second = 0;
     options.metric_interval = std::chrono::milliseconds(1);
@@ -41,12 +42,12 @@ class UnreadTelemetry {
  private:
   Telemetry& telemetry_;
   std::atomic<bool> is_collected_ = false;
-  Observation collected_ = telemetry_.meter().observe_gauge("weir.test.collected", {},
-                                                            [this](Observer& observer) {
-                                                              observer.report(1);
-                                                              is_collected_ = true;
-                                                              is_collected_.notify_one();
-                                                            });
+  Observation collected_ =
+      telemetry_.meter().observe_gauge("weir.test.collected", {}, [this](Observer& observer) {
+        observer.report(1);
+        is_collected_ = true;
+        is_collected_.notify_one();
+      });
 };
 
 }  // namespace weir::telemetry::otel

@@ -24,11 +24,15 @@ std::span<const std::uint64_t> numbers_of(const Column& column) {
   });
 }
 
-Columns take_rows(const Columns& columns, std::span<const std::uint32_t> rows) {
+/// While one column is gone through the next is fetched, or what is gone through last.
+Columns take_rows(const Columns& columns, std::span<const std::uint32_t> rows,
+                  internal::Upcoming last = {}) {
   Columns taken;
   taken.reserve(columns.size());
-  for (const ColumnRef& column : columns) {
-    taken.push_back(std::make_shared<const Column>(column->take(rows)));
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    const bool is_last = index + 1 == columns.size();
+    const internal::Upcoming upcoming = is_last ? last : columns[index + 1]->upcoming();
+    taken.push_back(std::make_shared<const Column>(columns[index]->take(rows, upcoming)));
   }
   return taken;
 }
@@ -103,10 +107,11 @@ ChangeBatch ChangeBatch::with_columns(SchemaRef schema, Columns columns) const {
 }
 
 ChangeBatch ChangeBatch::take(std::span<const std::uint32_t> rows) const {
+  const internal::Upcoming last{reinterpret_cast<const char*>(weights_->data()), sizeof(Weight)};
+  Columns columns = take_rows(columns_, rows, last);
   Weights weights(rows.size());
-  for (std::size_t place = 0; place < rows.size(); ++place)
-    weights[place] = (*weights_)[rows[place]];
-  ChangeBatch taken(schema_, take_rows(columns_, rows), std::move(weights));
+  internal::gather(weights_->data(), rows, weights.data());
+  ChangeBatch taken(schema_, std::move(columns), std::move(weights));
   taken.version = version;
   taken.origin = origin;
   return taken;

@@ -70,16 +70,6 @@ void hash_column(const Column& column, std::span<std::uint64_t> hashes) {
   });
 }
 
-/// Several rows in each turn of the loop, which would take as long as one of them.
-template <class T>
-void gather(const T* from, std::span<const std::uint32_t> rows, T* to) {
-  constexpr std::size_t step = 8;
-  std::size_t place = 0;
-  for (; place + step <= rows.size(); place += step)
-    for (std::size_t next = 0; next < step; ++next) to[place + next] = from[rows[place + next]];
-  for (; place < rows.size(); ++place) to[place] = from[rows[place]];
-}
-
 /// What a column of the kind stores for a value of that kind.
 template <Kind Of>
 StoredType<Of> stored(const Value& value) {
@@ -198,7 +188,19 @@ void Column::append_from(const Column& other, std::size_t row) {
   });
 }
 
-Column Column::take(std::span<const std::uint32_t> rows) const {
+internal::Upcoming Column::upcoming() const noexcept {
+  return std::visit(
+      []<class T>(const T& values) -> internal::Upcoming {
+        if constexpr (std::is_same_v<T, Strings>) {
+          return {};
+        } else {
+          return {reinterpret_cast<const char*>(values.data()), sizeof(typename T::value_type)};
+        }
+      },
+      content_);
+}
+
+Column Column::take(std::span<const std::uint32_t> rows, internal::Upcoming upcoming) const {
   Column taken(type_);
   visit_kind(type_.kind, [&](auto kind) {
     using T = StoredType<kind()>;
@@ -206,7 +208,7 @@ Column Column::take(std::span<const std::uint32_t> rows) const {
       taken.reserve(rows.size());
       for (const std::uint32_t row : rows) taken.push<T>(strings()[row]);
     } else {
-      gather(values<T>().data(), rows, taken.resize<T>(rows.size()).data());
+      internal::gather(values<T>().data(), rows, taken.resize<T>(rows.size()).data(), upcoming);
     }
   });
   if (!has_nulls()) return taken;

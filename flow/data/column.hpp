@@ -15,6 +15,7 @@
 
 #include <weir/flow/data/data_type.hpp>
 #include <weir/flow/data/internal/buffers.hpp>
+#include <weir/flow/data/internal/gather.hpp>
 #include <weir/flow/data/value.hpp>
 
 namespace weir::flow::data {
@@ -132,6 +133,8 @@ class Column {
     return std::get<Values<T>>(content_);
   }
   const Strings& strings() const { return std::get<Strings>(content_); }
+  /// Where they are, for who has the processor fetch them.
+  internal::Upcoming upcoming() const noexcept;
 
   void reserve(std::size_t rows);
   void append_null();
@@ -159,8 +162,8 @@ class Column {
   }
   Nulls& nulls() noexcept { return nulls_; }
 
-  /// These rows, in this order.
-  Column take(std::span<const std::uint32_t> rows) const;
+  /// These rows, in this order. What is `upcoming` is gone through next.
+  Column take(std::span<const std::uint32_t> rows, internal::Upcoming upcoming = {}) const;
   /// All rows but these, which are in order: less work than `take` where they are few.
   Column without(std::span<const std::uint32_t> rows) const;
 

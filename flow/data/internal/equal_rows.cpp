@@ -2,37 +2,40 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace weir::flow::data::internal {
 namespace {
 
-constexpr std::uint32_t no_row = ~std::uint32_t{0};
-
-/// Where numbers are kept: a power of two of places, some of them for several.
+/// Where numbers are kept: a power of two of places, some of them for several. `Row` is as wide as
+/// rows need: the less memory, the more of it is near.
+template <class Row>
 class Places {
  public:
+  static constexpr Row none = std::numeric_limits<Row>::max();
+
   explicit Places(std::size_t count)
       : bits_(static_cast<std::size_t>(std::bit_width(count | 1))),
-        rows_(std::size_t{1} << bits_, no_row) {}
+        rows_(std::size_t{1} << bits_, none) {}
 
   std::size_t of(std::uint64_t code) const noexcept {
     return code * 0x9E3779B97F4A7C15 >> (64 - bits_);
   }
   /// The same for loops, which then know that it does not change.
   struct Index {
-    std::uint32_t& operator[](std::uint64_t code) const noexcept {
+    Row& operator[](std::uint64_t code) const noexcept {
       return rows[code * 0x9E3779B97F4A7C15 >> shift];
     }
-    std::uint32_t* rows;
+    Row* rows;
     std::size_t shift;
   };
   Index index() noexcept { return {rows_.data(), 64 - bits_}; }
   std::size_t behind(std::size_t place) const noexcept { return (place + 1) & (rows_.size() - 1); }
-  std::uint32_t& operator[](std::size_t place) noexcept { return rows_[place]; }
+  Row& operator[](std::size_t place) noexcept { return rows_[place]; }
 
  private:
   std::size_t bits_;
-  Values<std::uint32_t> rows_;
+  Values<Row> rows_;
 };
 
 /// Finds the first row equal to another one, of those that it was asked for.
@@ -54,7 +57,7 @@ class FirstRows {
   std::uint32_t first_like(std::uint32_t row) noexcept {
     for (std::size_t place = places_.of(rows_.codes[row]);; place = places_.behind(place)) {
       const std::uint32_t other = places_[place];
-      if (other == no_row) return places_[place] = row;
+      if (other == Places<std::uint32_t>::none) return places_[place] = row;
       if (are_equal(other, row)) return other;
       if (has_given_up_) return row;
     }
@@ -64,22 +67,23 @@ class FirstRows {
   const RowCodes& rows_;
   std::size_t alike_left_;
   bool has_given_up_ = false;
-  Places places_;
+  Places<std::uint32_t> places_;
 };
 
 /// Gives each place to the first row that wants it, and the rows that came too late, in order.
-Values<std::uint32_t> give_places(std::span<const std::uint64_t> codes, Places& owners) {
+template <class Row>
+Values<std::uint32_t> give_places(std::span<const std::uint64_t> codes, Places<Row>& owners) {
   Values<std::uint32_t> late(codes.size());
   std::uint32_t* to = late.data();
-  const Places::Index index = owners.index();
+  const auto index = owners.index();
   // Writes each row, and keeps it only if it was late: no branch to be guessed wrong.
   for (std::uint32_t row = 0; row < codes.size(); ++row) {
-    std::uint32_t& owner = index[codes[row]];
+    Row& owner = index[codes[row]];
     // The greatest of all numbers is no row.
-    const std::uint32_t before = owner;
-    owner = std::min(before, row);
+    const Row before = owner;
+    owner = std::min(before, static_cast<Row>(row));
     *to = row;
-    to += before != no_row ? 1 : 0;
+    to += before != Places<Row>::none ? 1 : 0;
   }
   late.resize(static_cast<std::size_t>(to - late.data()));
   return late;
@@ -105,12 +109,10 @@ class RowSet {
   Values<std::uint64_t> words_;
 };
 
-}  // namespace
-
-std::optional<Values<std::uint32_t>> sum_equal_rows(const RowCodes& rows,
-                                                    std::span<Weight> weights) {
+template <class Row>
+std::optional<Values<std::uint32_t>> sum_rows(const RowCodes& rows, std::span<Weight> weights) {
   // Most rows get a place of their own, and nothing else has to be known of them.
-  Places owners(rows.codes.size() * 2);
+  Places<Row> owners(rows.codes.size() * 2);
   const Values<std::uint32_t> late = give_places(rows.codes, owners);
   FirstRows first(rows, late.size());
   RowSet changed(rows.codes.size());
@@ -129,6 +131,14 @@ std::optional<Values<std::uint32_t>> sum_equal_rows(const RowCodes& rows,
     if (weights[row] == 0) zero.push_back(row);
   });
   return zero;
+}
+
+}  // namespace
+
+std::optional<Values<std::uint32_t>> sum_equal_rows(const RowCodes& rows,
+                                                    std::span<Weight> weights) {
+  const bool is_small = rows.codes.size() <= Places<std::uint16_t>::none;
+  return is_small ? sum_rows<std::uint16_t>(rows, weights) : sum_rows<std::uint32_t>(rows, weights);
 }
 
 }  // namespace weir::flow::data::internal

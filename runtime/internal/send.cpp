@@ -83,9 +83,8 @@ std::uint32_t& credit_now(Worker& worker) noexcept {
 
 // A further message to the receiver of the last one: takes room for several at once, twice as much
 // each time.
-SendStatus send_in_burst(Worker& worker, Cell* target, Node* node) noexcept {
+SendStatus send_in_burst(Cell* target, Node* node, Worker& worker, std::uint32_t& credit) noexcept {
   Outbox& outbox = worker.outbox;
-  std::uint32_t& credit = credit_now(worker);
   if (credit == 0) {
     std::uint32_t wanted = std::min(outbox.chunk, std::max(target->capacity / 8, 1u));
     // The next message that is measured does not pass by unseen.
@@ -140,20 +139,24 @@ SendStatus send_alone(Cell& target, Node* node) noexcept {
   return target.push(node, node) ? SendStatus::sent : SendStatus::stopped;
 }
 
-// Whatever is not the rule is a call at the end, here and below: who does not make it has no
-// registers to save for it.
-[[gnu::always_inline]] inline SendStatus send_within(Worker& worker, Cell* target,
-                                                     Node* node) noexcept {
+[[gnu::noinline]] SendStatus send_to_another(Cell* target, Node* node, Worker& worker) noexcept {
+  end_of_handler(worker);
+  worker.outbox.target = target;
+  worker.outbox.chunk = 2;
+  return send_alone(*target, node);
+}
+
+// Whatever is done is a call at the end, here and below, with the parameters where they are:
+// nobody has registers to save for it.
+[[gnu::always_inline]] inline SendStatus send_within(Cell* target, Node* node, Worker& worker,
+                                                     std::uint32_t& credit) noexcept {
   if (!target->is_running()) return SendStatus::stopped;
   if (target->is_unusual) [[unlikely]]
     return send_unusually(*target, node);
-  if (worker.current) [[likely]] {
-    if (worker.outbox.target == target) return send_in_burst(worker, target, node);
-    end_of_handler(worker);
-    worker.outbox.target = target;
-    worker.outbox.chunk = 2;
-  }
-  return send_alone(*target, node);
+  if (!worker.current) [[unlikely]]
+    return send_alone(*target, node);
+  if (worker.outbox.target != target) return send_to_another(target, node, worker);
+  return send_in_burst(target, node, worker, credit);
 }
 
 void observe(Worker& worker, Cell& target, Node* node) noexcept {
@@ -161,9 +164,9 @@ void observe(Worker& worker, Cell& target, Node* node) noexcept {
   if (worker.measures && target.is_running()) count_measured(worker, target, node);
 }
 
-[[gnu::noinline]] SendStatus send_observed(Worker& worker, Cell* target, Node* node) noexcept {
+[[gnu::noinline]] SendStatus send_observed(Cell* target, Node* node, Worker& worker) noexcept {
   observe(worker, *target, node);
-  return send_within(worker, target, node);
+  return send_within(target, node, worker, credit_now(worker));
 }
 
 // To another system: what is not recorded here may begin a trace there.
@@ -172,8 +175,8 @@ void attach_outside(const Worker& worker, const Cell& target, Node* node) noexce
   if (begins && node->trace == unsampled) node->trace = undecided;
 }
 
-[[gnu::noinline]] SendStatus send_from_elsewhere(Worker* worker, Cell* target,
-                                                 Node* node) noexcept {
+[[gnu::noinline]] SendStatus send_from_elsewhere(Cell* target, Node* node,
+                                                 Worker* worker) noexcept {
   if (has_telemetry && worker) observe(*worker, *target, node);
   if (!target->is_running()) return SendStatus::stopped;
   if (!worker) {
@@ -211,10 +214,10 @@ SendStatus send_slowly(Cell* target, Node* node) noexcept {
   prefetch_to_change(target);
   Worker* worker = this_worker;
   if (!worker || &worker->core != target->core) [[unlikely]]
-    return send_from_elsewhere(worker, target, node);
+    return send_from_elsewhere(target, node, worker);
   if (has_telemetry && (worker->measures || worker->trace != unsampled)) [[unlikely]]
-    return send_observed(*worker, target, node);
-  return send_within(*worker, target, node);
+    return send_observed(target, node, *worker);
+  return send_within(target, node, *worker, worker->outbox.credit);
 }
 
 }  // namespace weir::internal

@@ -1,5 +1,6 @@
 """Two programs that stay and take turns of milliseconds, so that whatever disturbs the machine disturbs both."""
 
+import itertools
 import os
 import subprocess
 import threading
@@ -56,7 +57,7 @@ class Turns:
 
     turns: int = 16
     processes_min: int = 10
-    processes_max: int = 120
+    processes_max: int = 128
     precision: float = 0.006
 
 
@@ -81,21 +82,24 @@ class Comparison:
         return standard_error(self.ratios())
 
 
-def take_turns(base, program, workload, load, limits):
-    """A comparison of a program with the base: both stay, and measure in turns.
+def take_turns(pairs, workload, load, limits):
+    """A comparison of a program with its base: both stay, and measure in turns.
 
     Where a process lies in memory moves it by more than what is looked for, and so do the threads it
     was given: each pair of processes gives one ratio, the median of its turns, and there are as many
     pairs as it takes until the standard error of the ratio is small enough, or `processes_max`.
+    `pairs` are a base and a program each, which are the same but for where their code lies: each is
+    used as often as the others, so that none decides.
     """
     comparison = Comparison([])
-    while len(comparison.turns) < limits.processes_max:
+    for base, program in itertools.cycle(pairs):
         with Resident(base, workload, load) as theirs, Resident(program, workload, load) as ours:
             theirs.measure(), ours.measure()  # until both have settled
             comparison.turns.append(turns_of(theirs, ours, limits.turns))
-        if len(comparison.turns) < limits.processes_min:
-            continue
-        if comparison.error() <= limits.precision:
+        processes = len(comparison.turns)
+        is_precise = (processes >= limits.processes_min and processes % len(pairs) == 0 and
+                      comparison.error() <= limits.precision)
+        if is_precise or processes >= limits.processes_max:
             break
     say(f"  {workload} {program.name}: {comparison.ratio():.4f} of {base.name}, "
         f"±{comparison.error():.4f} in {len(comparison.turns)} pairs of processes")

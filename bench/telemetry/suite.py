@@ -33,19 +33,15 @@ class Telemetry(Suite):
                 ("ask", "100,000 traces of 10 sequential requests")]
 
     def run(self, options, report):
-        hint = "does bench/telemetry have a CMakeLists.txt?"
-        binary = str(build_target(options.build_dir, "weir_bench_telemetry", hint))
-        bare = str(build_target(options.build_dir, "weir_bench_telemetry_bare", hint))
-        base = Program("bare", (bare, "off"))
-        programs = [Program(mode, (binary, mode)) for mode in MODES]
+        layouts = build_layouts(options.build_dir)
         load = Load(scale=0.01 if options.quick else 0.03)
         rows, bars, exporting = [], [], []
         for workload, _ in self.workloads():
             if not options.wants(workload):
                 continue
-            results = {program.name: take_turns(base, program, workload, load,
-                                                   limits_of(program.name, options))
-                       for program in programs}
+            results = {mode: take_turns(pairs_of(layouts, mode), workload, load,
+                                        limits_of(mode, options))
+                       for mode in MODES}
             check_recorded(workload, results)
             rows.append(row(workload, results))
             bars += bars_of(workload, results)
@@ -53,6 +49,19 @@ class Telemetry(Suite):
         print(format_table(["workload", "unit", "bare", *MODES, "spread"], rows))
         print("", *exporting, "", sep="\n")
         report.add(bars)
+
+
+def build_layouts(build_dir):
+    """Pairs of executables, with telemetry and without, whose functions lie in other places each."""
+    hint = "does bench/telemetry have a CMakeLists.txt?"
+    folder = build_target(build_dir, "weir_bench_telemetry_layouts", hint).parent / "layouts"
+    bare = sorted(folder.glob("weir_bench_telemetry_bare_*"))
+    return [(path, path.with_name(path.name.replace("_bare", ""))) for path in bare]
+
+
+def pairs_of(layouts, mode):
+    return [(Program("bare", (str(bare), "off")), Program(mode, (str(binary), mode)))
+            for bare, binary in layouts]
 
 
 def limits_of(mode, options):

@@ -168,7 +168,7 @@ class TurnsTest(unittest.TestCase):
             log = Path(folder, "log")
             base, ours = self.program("B", log, "10"), self.program("P", log, "20")
             limits = Turns(turns=3, processes_min=2, processes_max=2)
-            comparison, _, _ = quietly(take_turns, base, ours, "w", Load(), limits)
+            comparison, _, _ = quietly(take_turns, [(base, ours)], "w", Load(), limits)
             order = log.read_text().split()
         self.assertEqual(sorted(order), sorted("BPbpbppbbp" * 2))
         self.assertEqual([line for line in order if line.islower()], list("bpbppbbp" * 2))
@@ -182,9 +182,20 @@ class TurnsTest(unittest.TestCase):
             limits = Turns(turns=1, processes_min=3, processes_max=5)
             steady = self.program("S", log, "10")
             unsteady = self.program("U", log, "len(open(LOG).readlines())")
-            comparisons = [quietly(take_turns, base, ours, "w", Load(), limits)[0]
+            comparisons = [quietly(take_turns, [(base, ours)], "w", Load(), limits)[0]
                            for ours in (steady, unsteady)]
         self.assertEqual([len(comparison.turns) for comparison in comparisons], [3, 5])
+
+    def test_each_pair_is_used_as_often(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder, "log")
+            pairs = [(self.program("B", log, "10"), self.program("P", log, "10")),
+                     (self.program("C", log, "10"), self.program("Q", log, "20"))]
+            limits = Turns(turns=1, processes_min=3, processes_max=9)
+            comparison, _, _ = quietly(take_turns, pairs, "w", Load(), limits)
+        self.assertEqual(comparison.ratios(), [1, 0.5] * 4 + [1])
+        self.assertEqual(comparison.ratio(), 1)
+        self.assertEqual(len(comparison.turns), 9)
 
     def test_ratio_is_the_median_of_the_medians_of_the_processes(self):
         def turns(*ratios):

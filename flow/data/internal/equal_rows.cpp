@@ -109,10 +109,14 @@ class RowSet {
   Values<std::uint64_t> words_;
 };
 
+/// The more places, the fewer rows come too late; but they must stay near.
+template <class Row>
+constexpr std::size_t places_of_a_row = 8 / sizeof(Row);
+
 template <class Row>
 std::optional<Values<std::uint32_t>> sum_rows(const RowCodes& rows, std::span<Weight> weights) {
   // Most rows get a place of their own, and nothing else has to be known of them.
-  Places<Row> owners(rows.codes.size() * 2);
+  Places<Row> owners(rows.codes.size() * places_of_a_row<Row>);
   const Values<std::uint32_t> late = give_places(rows.codes, owners);
   FirstRows first(rows, late.size());
   RowSet changed(rows.codes.size());

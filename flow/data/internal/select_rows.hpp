@@ -11,10 +11,10 @@ namespace weir::flow::data::internal {
 /// Writes each row, and keeps it only if it is selected: no branch that could be guessed wrong.
 template <class IsSelected>
 std::size_t select_rows(std::size_t rows, std::uint32_t* selected, IsSelected is_selected) {
-  std::uint32_t* to = selected;
+  std::size_t count = 0;
   const auto take = [&](std::uint32_t row) {
-    *to = row;
-    to += is_selected(row) ? 1 : 0;
+    selected[count] = row;
+    count += is_selected(row) ? 1 : 0;
   };
   // Several in each turn of the loop, which would take as long as one of them.
   constexpr std::uint32_t step = 8;
@@ -22,7 +22,7 @@ std::size_t select_rows(std::size_t rows, std::uint32_t* selected, IsSelected is
   for (; row + step <= rows; row += step)
     for (std::uint32_t next = 0; next < step; ++next) take(row + next);
   for (; row < rows; ++row) take(row);
-  return static_cast<std::size_t>(to - selected);
+  return count;
 }
 
 }  // namespace weir::flow::data::internal

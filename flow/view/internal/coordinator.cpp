@@ -53,11 +53,13 @@ Task<> Coordinator::on(Wake) {
   auto advanced = co_await advance_log(std::nullopt);
   bool has_more = advanced && *advanced;
   Result<> outcome = advanced ? Result<>() : Result<>(advanced.error());
-  const bool may_move = outcome && read_failures_ == 0;
-  if (may_move && !unsettled_.empty() && (!has_more || now() >= others_due_)) {
+  const bool may_move = outcome && read_failures_ == 0 && !unsettled_.empty();
+  if (may_move && now() >= (has_more ? others_due_ : rested_at_)) {
     auto moved = co_await advance_others();
     has_more = has_more || (moved && *moved);
     if (!moved) outcome = moved.error();
+  } else if (may_move && !has_more) {
+    rest();
   }
   if (fails(outcome)) co_return;
   if (is_closing_ || read_failures_ > 0) co_return;
@@ -69,13 +71,21 @@ Task<> Coordinator::on(Wake) {
   }
 }
 
-/// Views that are not live yet move when there is nothing else to do, and under load for a fifth of
-/// the time.
+/// Between steps, if someone follows changes: whoever comes then finds the cores free.
+void Coordinator::rest() {
+  rest_timer_.cancel();
+  rest_timer_ = schedule_once<Wake>(std::max<Duration>(rested_at_ - now(), Duration::zero()));
+}
+
+/// Views that are not live yet move when there is nothing else to do, for half of the time if
+/// someone follows changes, and under load for a fifth of it.
 Task<Result<bool>> Coordinator::advance_others() {
   const TimePoint began = now();
   WEIR_CO_TRY(caught_up, co_await advance_behind());
   WEIR_CO_TRY(filled, co_await advance_backfill());
-  others_due_ = now() + 4 * (now() - began);
+  const Duration took = now() - began;
+  others_due_ = now() + 4 * took;
+  rested_at_ = is_busy() ? now() + took : now();
   co_return caught_up || filled;
 }
 

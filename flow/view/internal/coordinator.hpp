@@ -293,6 +293,7 @@ class Coordinator final
   std::size_t share_step(std::vector<std::uint64_t>& filling);
   void adapt_step(Duration step);
   Task<Result<bool>> advance_others();
+  void rest();
   void note_settled(std::uint64_t id);
   Task<Result<bool>> wipe_some(std::uint64_t id);
   Task<Result<>> begin_anew(std::uint64_t id);
@@ -338,6 +339,8 @@ class Coordinator final
   unsigned read_failures_ = 0;             // of the log, in a row
   TimePoint read_due_ = {};                // before that it is not read again
   TimePoint others_due_ = {};              // when those may move although there is live work
+  TimePoint rested_at_ = {};               // when they may if there is none
+  Timer rest_timer_;
   Timer tick_timer_;
   bool is_watching_ = false;
   bool is_closing_ = false;

@@ -1,5 +1,6 @@
 #include <weir/flow/view/internal/pool.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -83,8 +84,9 @@ Task<Result<FlowTraits>> Pool::on(PlaceFlow place) {
   Place& at = places_[place.worker];
   WEIR_CO_TRY_VOID(co_await check_answers(&at));
   // An operator of someone else's may take its time to be made.
-  auto placed = co_await at.worker.ask<AddFlow>(std::move(place.definition), place.is_new)
-                    .within(options_.cycle_deadline);
+  const Duration deadline = std::max<Duration>(options_.cycle_deadline, answer_time);
+  auto placed =
+      co_await at.worker.ask<AddFlow>(std::move(place.definition), place.is_new).within(deadline);
   note_answer(at, !placed && placed.error() == weir::Errc::timed_out);
   co_return placed;
 }

@@ -65,6 +65,17 @@ TEST_F(Security, OthersAreNotLetInWithoutTokens) {
   }
 }
 
+TEST_F(Security, TimesInWhichNobodyCouldAskAnythingAreRefused) {
+  for (Duration Limits::* time : {&Limits::header_time, &Limits::body_time, &Limits::write_time,
+                                  &Limits::idle_time, &Limits::snapshot_time, &Limits::ping_time}) {
+    GatewayOptions options{.port = 0};
+    options.limits.*time = Duration::zero();
+    const auto refused = Gateway::start({&store(), &database()}, options);
+    ASSERT_FALSE(refused);
+    EXPECT_TRUE(refused.error() == Errc::invalid_argument) << refused.error().message();
+  }
+}
+
 TEST_F(Security, ATokenIsNeededIfThereAreAny) {
   const std::string reader = add_token("reader", {Role::read});
   start_audited();
